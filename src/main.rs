@@ -9,6 +9,6 @@ fn main() -> ExitCode {
     ragonite_cli::gpu_handover::explain_faults();
     let cli = ragonite_cli::args::Cli::parse();
     ragonite_cli::gpu_handover::limit_spin(&cli);
-    let stay = ragonite_cli::gpu_handover::hand_over(&cli);
-    ragonite_cli::commands::run(cli, &stay).into()
+    let cpu_reason = ragonite_cli::gpu_handover::hand_over(&cli);
+    ragonite_cli::commands::run(cli, &cpu_reason).into()
 }

@@ -1,9 +1,9 @@
-//! Conversations that were left while something of them runs or is not stored.
+//! Background conversations: conversations that were left while a turn of them runs or is not stored.
 //!
-//! Invariants: a turn that runs is on screen or here; a conversation is in one place only; what happens to a turn here is
-//! what would happen to it on screen, and changes nothing that is seen but the lists; a conversation is kept here exactly
-//! as long as it has something to lose.
-//! Not here: the steps themselves (`steps`).
+//! Invariants: the running turn is on screen or here; a conversation is in one place only; events change a turn here
+//! as they would on screen, and nothing visible but the lists; a conversation stays here exactly as long as it has
+//! something to lose.
+//! Not here: the steps of a turn (`steps`).
 
 use super::state::{App, Phase};
 use super::turn::Stored;
@@ -20,23 +20,23 @@ pub(super) struct BackgroundConversation {
     pub(super) turns: Vec<Turn>,
 }
 
-/// A conversation that was left before its first turn was stored, so that the history does not list it.
+/// A background conversation whose first turn is not stored, so that the history does not list it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unlisted<'a> {
-    /// Its first turn, by which it is opened again.
+    /// Key of the first turn, by which it is opened again.
     pub turn: TurnKey,
-    /// The question of that turn.
+    /// Question of the first turn.
     pub question: &'a str,
-    /// Whether it is being answered.
+    /// Whether it is being answered or explained.
     pub answering: Answering,
 }
 
 /// Whether a conversation is being answered or explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answering {
-    /// It is.
+    /// Running.
     Now,
-    /// It is not: something of it could not be stored, or is about to be.
+    /// Not running; a turn is not stored yet.
     No,
 }
 
@@ -68,7 +68,7 @@ impl App {
         open.or(left).is_some_and(|conversation| conversation.id == id)
     }
 
-    /// The left conversations that the history does not list yet, of the open domain, the one left last first.
+    /// The background conversations of the open domain that the history does not list yet, the latest first.
     pub fn unlisted(&self) -> impl Iterator<Item = Unlisted<'_>> {
         let domain = self.domain.as_ref().map(|domain| &domain.name);
         let unlisted =
@@ -81,7 +81,7 @@ impl App {
         })
     }
 
-    /// The turn that runs in a left conversation.
+    /// The running turn of a background conversation.
     pub fn turn_aside(&self) -> Option<&Turn> {
         let key = self.phase.turn()?;
         self.background.iter().flat_map(|sheet| &sheet.turns).find(|turn| turn.key == key)
@@ -92,13 +92,13 @@ impl App {
         self.background.iter().find(|sheet| sheet.has(key))
     }
 
-    /// Answers that could not be stored and are kept in memory.
+    /// Number of answers that could not be stored and are kept in memory.
     pub fn unsaved(&self) -> usize {
         let left = self.background.iter().flat_map(|sheet| &sheet.turns);
         self.turns.iter().chain(left).filter(|turn| turn.stored == Stored::Unsaved).count()
     }
 
-    /// Puts the open conversation aside where it has something to lose.
+    /// Moves the open conversation to the background where it has something to lose.
     pub(super) fn leave(&mut self) {
         let domain = self.conversation.as_ref().map(|conversation| conversation.domain.clone());
         let domain = domain.or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()));
@@ -116,14 +116,13 @@ impl App {
         }
     }
 
-    /// Puts a left conversation on screen as it is here, which is more than the history has of it. False where there is
-    /// none.
+    /// Puts a background conversation on screen; it is more complete than in the history. False where there is none.
     pub(super) fn return_to(&mut self, is: impl Fn(&App, usize) -> bool) -> bool {
         let Some(at) = (0..self.background.len()).find(|at| is(self, *at)) else { return false };
         let sheet = self.background.remove(at);
         self.show(None, Vec::new());
         (self.conversation, self.turns) = (sheet.conversation, sheet.turns);
-        // It may have been renamed or pinned meanwhile.
+        // The record may have been renamed or pinned meanwhile.
         if let Some(shown) = &mut self.conversation
             && let Some(listed) = self.conversations.iter().find(|listed| listed.id == shown.id)
         {
@@ -132,7 +131,7 @@ impl App {
         true
     }
 
-    /// As [`App::return_to`], by the conversation's id.
+    /// Like [`App::return_to`], by id.
     pub(super) fn return_to_conversation(&mut self, id: ConversationId) -> bool {
         self.return_to(|app, at| app.background[at].is(id))
     }
@@ -145,7 +144,7 @@ impl App {
         Vec::new()
     }
 
-    /// Takes in what happened, in the conversation that it happened to.
+    /// Handles an event in the conversation that it belongs to.
     pub(super) fn dispatch(&mut self, event: Event) -> Vec<Effect> {
         let key = event.turn();
         let unasked = [self.suggesting, self.prefetch].into_iter().flatten();
@@ -163,7 +162,7 @@ impl App {
         effects
     }
 
-    /// Stops what nobody asked for in a conversation that is thrown away.
+    /// Cancels prefetches and suggestions of a conversation that is deleted.
     pub(super) fn stop_unasked_of(&mut self, id: ConversationId) -> Vec<Effect> {
         let is_open = self.conversation.as_ref().is_some_and(|open| open.id == id);
         let is_of = |(_, key): &(TurnKey, TurnKey)| {
@@ -174,7 +173,7 @@ impl App {
         if is_any { self.stop_unasked() } else { Vec::new() }
     }
 
-    /// Does something in the conversation that has a turn, left or not.
+    /// Runs `work` with the conversation of a turn on screen.
     pub(super) fn with_conversation_of(
         &mut self,
         key: TurnKey,
@@ -186,7 +185,7 @@ impl App {
         }
     }
 
-    /// Does something in a left conversation as if it were on screen.
+    /// Runs `work` with a background conversation as if it were on screen.
     fn with_background(&mut self, at: usize, work: impl FnOnce(&mut Self) -> Vec<Effect>) -> Vec<Effect> {
         let mut sheet = self.background.remove(at);
         let outer = self.background_domain.replace(sheet.domain.clone());
@@ -203,7 +202,7 @@ impl App {
         std::mem::swap(&mut self.turns, &mut sheet.turns);
     }
 
-    /// Tries again to store what could not be stored.
+    /// Stores unsaved turns again.
     pub(super) fn save_again(&mut self) -> Vec<Effect> {
         let mut effects = self.save_waiting();
         for at in (0..self.background.len()).rev() {
@@ -212,7 +211,7 @@ impl App {
         effects
     }
 
-    /// The user wants what is not stored tried again.
+    /// Handles the user's request to store unsaved turns again.
     pub(super) fn want_saved(&mut self) -> Vec<Effect> {
         if self.unsaved() == 0 {
             self.notice = Some(Notice::AllStored);
@@ -221,7 +220,7 @@ impl App {
         self.save_again()
     }
 
-    /// What could not be stored is stored after all.
+    /// Notifies once all turns are stored.
     fn tell_when_all_is_stored(&mut self) {
         if self.unsaved() == 0 && self.is_saved() && self.forget_save_problem() {
             self.quit_warned = false;
@@ -229,7 +228,7 @@ impl App {
         }
     }
 
-    /// Takes away the problem of the last storing that failed; says whether there was one.
+    /// Removes the shown save problem; returns whether there was one.
     fn forget_save_problem(&mut self) -> bool {
         let known = self.save_problem.take();
         self.problem
@@ -237,7 +236,7 @@ impl App {
         known.is_some()
     }
 
-    /// Leaves the program, at the first time only where nothing is lost by that.
+    /// Quits; warns once where answers would be lost.
     pub(super) fn quit(&mut self) -> Vec<Effect> {
         let unsaved = self.unsaved();
         if unsaved > 0 && !self.quit_warned {
@@ -247,7 +246,7 @@ impl App {
         self.quit_now()
     }
 
-    /// Leaves the program. What is not stored is tried a last time.
+    /// Quits, after a last attempt to store unsaved turns.
     pub(super) fn quit_now(&mut self) -> Vec<Effect> {
         let mut effects = self.cancel();
         effects.extend(self.save_again());
@@ -255,7 +254,7 @@ impl App {
         effects
     }
 
-    /// Whether a conversation that is to be thrown away has a turn that runs.
+    /// Whether a running turn prevents the deletion of a conversation.
     pub(super) fn is_kept_by_a_turn(&self, id: ConversationId) -> bool {
         self.phase != Phase::Idle && self.is_answering(id)
     }

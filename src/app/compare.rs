@@ -1,9 +1,8 @@
-//! The same question once more, to be compared with the turn that asked it first: with other settings, or with an evidence
-//! put first or left out.
+//! Variants: a turn asks an earlier question again with other settings, or with a source pinned or excluded.
 //!
-//! Invariants: what is asked again is a turn of its own at the end of the conversation, stored like any other; it is told
-//! what the turn it asks again was told, and no later turn is told about it; nothing is other than what was wanted.
-//! Not here: what leaves an evidence out (`retrieval`), the two beside each other (`tui`).
+//! Invariants: a variant is a turn at the end of the conversation, stored like any other; its prompt has the history
+//! of the original, and no later prompt has the variant; only the requested settings change.
+//! Not here: excluding a source (`retrieval`), the comparison (`tui`).
 
 use time::OffsetDateTime;
 
@@ -15,19 +14,19 @@ use ragonite_config::{Setting, SettingsOverride};
 use ragonite_history::{OtherSetting, Trace, Variant};
 use ragonite_rag::retrieval::Override;
 
-/// What is to be other when a turn is asked again.
+/// The change of a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Variation {
-    /// These settings, in place of those of the turn.
+    /// Overrides of the turn's settings.
     Settings(SettingsOverride),
-    /// The settings: those that hold now.
+    /// The current settings.
     SettingsNow,
-    /// What is said of an evidence.
+    /// An override for a piece of evidence.
     Pick(Override),
 }
 
 impl App {
-    /// Asks the question of an answered turn again.
+    /// Asks a variant of an answered turn.
     pub(super) fn ask_again(&mut self, index: usize, other: &Variation, at: OffsetDateTime) -> Vec<Effect> {
         let domain = match self.ready_to_ask() {
             Ok(domain) => domain,
@@ -44,7 +43,7 @@ impl App {
             Variation::Pick(_) => before.clone(),
         };
         if !self.has_generator(self.generator_of(&settings)) {
-            // What cannot answer any more is named among what differs.
+            // A missing model counts among the differences.
             settings.model = self.turn_settings().model;
         }
         let differing = Setting::differing(&before, &settings);
@@ -75,10 +74,10 @@ impl App {
         effects
     }
 
-    /// The turn whose question this one asks: itself, or of one that asks another one again the first of them.
+    /// The original of a turn, through all variants; the turn itself where it is no variant.
     pub(super) fn first_asked(&self, key: TurnKey) -> TurnKey {
         let mut first = key;
-        // Each one stands before the last, so that this ends.
+        // Each original stands before its variant, so the loop ends.
         for turn in self.turns.iter().rev().skip_while(|turn| turn.key != key) {
             let of = self.turn(first).and_then(|first| first.variant()).map(|variant| variant.of);
             match of {
@@ -90,8 +89,8 @@ impl App {
         first
     }
 
-    /// A turn was stored under another number than it had: those that ask it again say so.
-    pub(super) fn follow_number(&mut self, key: TurnKey, (before, now): (u32, u32)) {
+    /// Updates the variants of a turn whose number changed when it was stored.
+    pub(super) fn follow_number(&mut self, key: TurnKey, before: u32, now: u32) {
         if before == now {
             return;
         }

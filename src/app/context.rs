@@ -1,8 +1,8 @@
-//! An evidence looked at closely: its rank without some of its context, and the document around it.
+//! Two views of a piece of evidence: its rank without parts of its context, and its document.
 //!
-//! Invariants: one trial runs at a time, beside any turn; what comes for another trial or another document than the last one
-//! wanted changes nothing; neither is kept in the history.
-//! Not here: making either (`runtime`), drawing them (`tui`).
+//! Invariants: one rank computation runs at a time, beside any turn; results for another request than the last one
+//! change nothing; the history stores neither view.
+//! Not here: computing and loading (`workers`), drawing (`tui`).
 
 use std::sync::Arc;
 
@@ -11,43 +11,43 @@ use ragonite_base::{DocumentId, EvidenceId};
 use ragonite_document::evidence::{ContextParts, Kind};
 use ragonite_rag::retrieval::AblatedHit;
 
-/// Something that was asked for.
+/// A requested value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetched<T> {
-    /// It is on its way.
+    /// Requested.
     Coming,
-    /// It is here.
+    /// Loaded.
     Here(T),
-    /// It cannot be had.
+    /// Failed.
     Failed(Problem),
 }
 
-/// How the sources of a turn would rank without some of their context.
+/// Ranks of a turn's sources with parts of their context only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextTrial {
-    /// Whose sources.
+    /// The turn.
     pub turn: TurnKey,
-    /// The parts that stay.
+    /// The parts of the context that are used.
     pub parts: ContextParts,
     /// The ranks.
     pub ranks: Fetched<Vec<AblatedHit>>,
-    /// The job: a key of its own, so that it is cancelled alone.
+    /// Key of the job, so that it can be cancelled alone.
     job: TurnKey,
 }
 
-/// Whether a piece of text is the beginning of its evidence.
+/// Position of a piece in its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
-    /// It is.
+    /// The first piece.
     First,
-    /// It goes on with the piece before.
+    /// A further piece.
     Further,
 }
 
 /// A piece of a document, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentPart {
-    /// The evidence that it is of.
+    /// The evidence.
     pub evidence: EvidenceId,
     /// Kind of the evidence.
     pub kind: Kind,
@@ -61,29 +61,29 @@ pub struct DocumentPart {
     pub text: String,
 }
 
-/// A document that is read.
+/// The open document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenDocument {
     /// The document.
     pub document: DocumentId,
-    /// Its text in order; empty where the domain does not have it any more.
+    /// Its text in order; empty where the domain no longer has the document.
     pub parts: Fetched<Arc<[DocumentPart]>>,
-    /// The job: a key of its own, so that it is cancelled alone.
+    /// Key of the job, so that it can be cancelled alone.
     job: TurnKey,
 }
 
 impl App {
-    /// The last trial that was wanted.
+    /// The last requested ranks.
     pub fn trial(&self) -> Option<&ContextTrial> {
         self.trial.as_ref()
     }
 
-    /// The last document that was wanted.
+    /// The last requested document.
     pub fn document(&self) -> Option<&OpenDocument> {
         self.document.as_ref()
     }
 
-    /// Asks for the ranks with only these parts; all of them end what was tried before.
+    /// Requests the ranks with these parts only; all parts end the trial.
     pub(super) fn try_context(&mut self, index: usize, parts: ContextParts) -> Vec<Effect> {
         let mut effects = self.stop_trying();
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return effects };
@@ -102,12 +102,12 @@ impl App {
         running.map(|trial| Effect::CancelTurn(trial.job)).into_iter().collect()
     }
 
-    /// Whether this is the job of the running trial.
+    /// Whether `job` computes the current ranks.
     pub(super) fn is_trying(&self, job: TurnKey) -> bool {
         self.trial.as_ref().is_some_and(|trial| trial.job == job && trial.ranks == Fetched::Coming)
     }
 
-    /// The running trial has ended, without ranks where it was stopped.
+    /// Stores the ranks of a job; none where it was cancelled.
     pub(super) fn tried(&mut self, job: TurnKey, ranks: Option<Fetched<Vec<AblatedHit>>>) -> Vec<Effect> {
         if self.is_trying(job) {
             self.trial = self.trial.take().zip(ranks).map(|(trial, ranks)| ContextTrial { ranks, ..trial });
@@ -124,7 +124,7 @@ impl App {
         effects
     }
 
-    /// Stops reading the document that is on its way.
+    /// Cancels the loading of the document.
     pub(super) fn stop_reading(&mut self) -> Vec<Effect> {
         let coming = self.document.take_if(|open| open.parts == Fetched::Coming);
         coming.map(|open| Effect::CancelTurn(open.job)).into_iter().collect()
@@ -144,7 +144,7 @@ impl App {
         Vec::new()
     }
 
-    /// Forgets both: what they belong to is no longer on screen.
+    /// Drops ranks and document, because their turn leaves the screen.
     pub(super) fn leave_evidence(&mut self) {
         (self.trial, self.document) = (None, None);
     }

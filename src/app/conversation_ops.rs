@@ -1,36 +1,35 @@
-//! What becomes of stored conversations and turns: ratings, names, pins, the trash, files for others.
+//! Operations on stored conversations and turns: ratings, titles, pins, trash, export, branches.
 //!
-//! Invariants: the open conversation is never thrown away while it is being answered; a rating of a turn that is not yet
-//! stored goes to the history as soon as it is.
-//! Not here: doing it (`history`, on the historian's thread).
+//! Invariants: a conversation is not deleted while it is being answered; a rating of a turn that is not stored yet is
+//! written as soon as it is.
+//! Not here: the writes themselves (`history`, on the historian thread).
 
 use super::state::{App, Navigation, PendingOpen};
 use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
 use ragonite_base::{ConversationId, DomainName, TurnId};
 use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
-/// What was looked for in the conversations of all domains, and where it is.
+/// Result of a search in the conversations of all domains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundConversations {
     /// The words.
     pub text: String,
-    /// The conversations that have them, those of the domain that was open then first, then the latest; also those in the
-    /// trash.
+    /// Matching conversations, trash included: those of the then open domain first, then the latest.
     pub found: Vec<Found>,
 }
 
 impl App {
-    /// What is in the trash of the open domain, the latest deleted first.
+    /// The trash of the open domain, latest deletion first.
     pub fn trash(&self) -> &[ConversationRecord] {
         &self.trash
     }
 
-    /// What was done last, for a line on the screen.
+    /// The last notice.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()
     }
 
-    /// Takes note of what the user thinks of a turn; none takes it back.
+    /// Rates a turn; none removes the rating.
     pub(super) fn rate(&mut self, index: usize, feedback: Option<Feedback>) -> Vec<Effect> {
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
             return self.refuse(Refusal::NothingToRate);
@@ -41,12 +40,12 @@ impl App {
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback, before }] }
     }
 
-    /// A rating could not be stored: the turn has the one that is, wherever it is now. What it was rated since is on its
-    /// way.
+    /// Restores the stored rating where a rating could not be stored, unless the turn was rated again since.
     pub(super) fn rate_failed(
         &mut self,
         id: TurnId,
-        (failed, stored): (&Option<Feedback>, Option<Feedback>),
+        failed: &Option<Feedback>,
+        stored: Option<Feedback>,
         problem: Problem,
     ) -> Vec<Effect> {
         let left = self.background.iter_mut().flat_map(|sheet| &mut sheet.turns);
@@ -59,7 +58,7 @@ impl App {
         self.noting(Some(problem))
     }
 
-    /// What was looked for in the conversations, and where it is; none while nothing is looked for.
+    /// The last search in the conversations; none after it ended.
     pub fn found(&self) -> Option<&FoundConversations> {
         self.found.as_ref()
     }
@@ -77,7 +76,7 @@ impl App {
         Effect::FindConversations { first: self.domain.as_ref().map(|domain| domain.name.clone()), text }
     }
 
-    /// Forgets what was found, and what is still looked for.
+    /// Ends the search in the conversations.
     pub(super) fn end_search(&mut self) {
         (self.finding, self.found) = (None, None);
     }
@@ -90,7 +89,7 @@ impl App {
     }
 
     pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
-        // The lists are those of the domain that is being opened already.
+        // The lists already belong to the domain that is being opened.
         let listed = self.opening_domain.clone().or(self.domain.as_ref().map(|domain| domain.name.clone()));
         let Some(domain) = listed else { return self.refuse(Refusal::NoDomain) };
         let mut effects = Vec::new();
@@ -104,7 +103,7 @@ impl App {
             }
         }
         (self.notice, self.problem) = (None, None);
-        // What was found may no longer be so.
+        // The change may affect the search result.
         let looked_for = self.finding.clone();
         effects.push(Effect::ChangeConversation { domain, change });
         effects.extend(looked_for.map(|text| self.look_for(text)));
@@ -120,11 +119,11 @@ impl App {
         vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
     }
 
-    /// What can be taken out of the open conversation, or of one turn of it; none where nothing is over. A conversation that
-    /// could not be stored is called by its first question.
+    /// The finished turns of the open conversation, or one of them; none where no turn is finished. The title of an
+    /// unsaved conversation is its first question.
     pub fn finished(&self, index: Option<usize>) -> Option<(ConversationRecord, Vec<TurnRecord>)> {
         let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
-        // A turn that is still being answered has no ending yet; one that is being explained has its answer.
+        // A turn that is being answered is not finished; a turn that is being explained is.
         let is_over = |turn: &&Turn| self.phase.turn() != Some(turn.key) || turn.answer().is_some();
         let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
         let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
@@ -136,7 +135,7 @@ impl App {
         Some((conversation, turns))
     }
 
-    /// Makes a conversation of the stored turns up to one, which is then opened.
+    /// Copies the stored turns up to `index` into a new conversation, which is then opened.
     pub(super) fn branch(&mut self, index: usize) -> Vec<Effect> {
         let turn = self.turns.get(index).filter(|turn| self.phase.turn() != Some(turn.key));
         let number = turn.map(|turn| turn.record.number);
@@ -145,18 +144,19 @@ impl App {
         };
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
         self.problem = None;
-        // A question asked before the branch is there would go on with the conversation it leaves.
+        // Questions wait, because they would continue the old conversation.
         self.pending_open = Some(PendingOpen::BranchOf(conversation));
         vec![Effect::Branch { domain, conversation, number }]
     }
 
-    /// Opens a branch, unless something else was chosen meanwhile.
+    /// Opens a branch, unless the user opened another conversation meanwhile.
     pub(super) fn branched(&mut self, of: ConversationId, branch: ConversationId) -> Vec<Effect> {
         let is_awaited = self.pending_open == Some(PendingOpen::BranchOf(of));
         if is_awaited { self.navigate(Navigation::Conversation(branch)) } else { Vec::new() }
     }
 
-    /// Writes a conversation of the lists to a file. What is seen of the open one may be more than what is stored of it.
+    /// Writes a conversation of the lists to a file. The open conversation is taken from memory, which may have more
+    /// than the history.
     pub(super) fn export_stored(&mut self, conversation: ConversationId, format: Format) -> Vec<Effect> {
         if self.conversation.as_ref().is_some_and(|open| open.id == conversation) {
             return self.export(None, format);
@@ -165,7 +165,7 @@ impl App {
         vec![Effect::ExportStored { conversation, format }]
     }
 
-    /// Makes a stored turn a question that `eval` asks.
+    /// Exports a stored turn as an `eval` question.
     pub(super) fn export_eval_case(&mut self, index: usize) -> Vec<Effect> {
         let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
         let (Some(turn), Some(conversation)) = (turn, &self.conversation) else {
@@ -195,14 +195,14 @@ impl App {
         Vec::new()
     }
 
-    /// Puts a conversation that was just stored where the history lists it: first, but behind pinned ones.
+    /// Puts a newly stored conversation first in the list, after the pinned ones.
     pub(super) fn list_first(&mut self, conversation: &ConversationRecord) {
         self.conversations.retain(|known| known.id != conversation.id);
         let pinned = self.conversations.iter().take_while(|known| known.pinned).count();
         self.conversations.insert(if conversation.pinned { 0 } else { pinned }, conversation.clone());
     }
 
-    /// The rating of a turn that has just got its id.
+    /// Stores the rating of a turn that has just received its id.
     pub(super) fn late_rating(&self, id: TurnId) -> Vec<Effect> {
         let turn = self.turns.iter().find(|turn| turn.record.id == id);
         let feedback = turn.and_then(|turn| turn.record.feedback.clone());

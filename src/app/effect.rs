@@ -1,4 +1,4 @@
-//! What the program is asked to do; carried out by `runtime`, answered with events.
+//! Effects: work outside the pure core, done by `workers` and answered with events.
 
 use super::Copied;
 use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -11,46 +11,46 @@ use ragonite_rag::attribution::{Cluster, Method};
 use ragonite_rag::prompt::HistoryTurn;
 use ragonite_rag::retrieval::{EarlierQuestion, Hit};
 
-/// A turn of this run of the program; a turn gets its id in the history only once it is stored.
+/// Key of a turn or job in this run of the program; the history gives a turn its id when it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnKey(pub u64);
 
-/// What the text of a question is to be taken for.
+/// How the text of a question is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
-    /// A question in its conversation, which may need completing.
+    /// A question that may need completing.
     Typed,
-    /// A completed question that the user edited: it is asked as it stands.
+    /// A completed question edited by the user; searched as it is.
     Edited,
-    /// The completed question of an earlier turn that is asked again: as it stands too.
+    /// The completed question of a variant; searched as it is.
     Again,
 }
 
-/// Whether somebody waits for a result.
+/// Who requested an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The user asked for it.
+    /// The user.
     User,
-    /// Nobody did yet.
+    /// Nobody yet.
     Prefetch,
 }
 
-/// What becomes of a conversation.
+/// A change of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationChange {
-    /// It goes to the trash.
+    /// Move it to the trash.
     Delete(ConversationId),
-    /// It comes out of the trash.
+    /// Restore it from the trash.
     Restore(ConversationId),
-    /// It is removed from the trash for good.
+    /// Remove it from the trash for good.
     Purge(ConversationId),
-    /// It has this title.
+    /// Set its title.
     Rename(ConversationId, String),
-    /// It stands here in the list.
+    /// Set its place in the list.
     Pin(ConversationId, Place),
 }
 
-/// Something to do outside the pure core.
+/// Work outside the pure core.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// List the domains. Answered by `DomainsListed`.
@@ -59,46 +59,46 @@ pub enum Effect {
     LookForModels,
     /// Load the models, with this generator, behind the screen. Answered by `EngineChanged`.
     LoadModels(GeneratorChoice),
-    /// Bring a domain in step with a file or folder, or with none with what it was made of. Answered by
+    /// Ingest a file or folder into a domain; without a path, its earlier files and folders. Answered by
     /// `IngestAdvanced`, and at last by `IngestFinished`, `IngestFailed` or `IngestCanceled`.
     Ingest {
-        /// The domain; it is made where there is none.
+        /// The domain; created where it does not exist.
         domain: DomainName,
-        /// The file or folder as typed; empty for what is known.
+        /// The file or folder as typed; empty for the earlier ones.
         path: String,
     },
     /// Stop the ingest that runs.
     CancelIngest,
-    /// Open a domain for searching. One that is still being opened is given up. Answered by
-    /// `DomainOpened`, `DomainFailed`, or `DomainNotOpened` once it is given up.
+    /// Open a domain for searching; cancels an opening in progress. Answered by `DomainOpened`, `DomainFailed`, or
+    /// `DomainNotOpened` after cancellation.
     OpenDomain(DomainName),
-    /// Give up the domain that is being opened.
+    /// Cancel the opening of a domain.
     CancelOpening,
     /// List the conversations of a domain. Answered by `ConversationsListed`.
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.
     OpenConversation(ConversationId),
-    /// Make a question self-contained. Answered by `QuestionCompleted`, before which `QuestionTranslated` comes where the
-    /// documents have another language.
+    /// Complete a question. Answered by `QuestionCompleted`, preceded by `QuestionTranslated` where the documents
+    /// have another language.
     RewriteQuestion {
         /// The turn.
         turn: TurnKey,
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
         /// The question as typed.
         question: String,
-        /// What it is to be taken for.
+        /// How the question is treated.
         wording: Wording,
-        /// The turns before it.
+        /// The turns before it, oldest first.
         past: Vec<HistoryTurn>,
-        /// What it is answered with.
+        /// Settings of the turn.
         settings: Box<TurnSettings>,
     },
     /// Search. Answered by `HitsRetrieved`.
     Retrieve {
         /// The turn.
         turn: TurnKey,
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
         /// The completed question.
         query: String,
@@ -108,29 +108,29 @@ pub enum Effect {
         translated: Option<String>,
         /// The turns before it, oldest first.
         earlier: Vec<EarlierQuestion>,
-        /// What it is answered with.
+        /// Settings of the turn.
         settings: Box<TurnSettings>,
     },
     /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
     GenerateAnswer {
         /// The turn.
         turn: TurnKey,
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
         /// The completed question.
         question: String,
         /// The question as typed: the answer has its language.
         typed: String,
-        /// The turns before it.
+        /// The turns before it, oldest first.
         past: Vec<HistoryTurn>,
         /// The evidence, best first.
         hits: Vec<Hit>,
-        /// What it is answered with.
+        /// Settings of the turn.
         settings: Box<TurnSettings>,
     },
-    /// Look for questions to go on with. Answered by `QuestionsSuggested`.
+    /// Generate follow-up questions. Answered by `QuestionsSuggested`.
     Suggest {
-        /// The job: a key of its own, so that it is cancelled alone.
+        /// Key of the job, so that it can be cancelled alone.
         turn: TurnKey,
         /// The completed question.
         question: String,
@@ -145,15 +145,15 @@ pub enum Effect {
     },
     /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
     Explain {
-        /// The job: the turn, or a key of its own where nobody asked for it, so that it is cancelled alone.
+        /// Key of the job: that of the turn, or its own for a prefetch, so that it can be cancelled alone.
         turn: TurnKey,
         /// The turn.
         of: TurnKey,
-        /// Whether it was asked for.
+        /// Who requested it.
         demand: Trigger,
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
-        /// How.
+        /// Attribution method.
         method: Method,
         /// The completed question.
         question: String,
@@ -161,48 +161,48 @@ pub enum Effect {
         answer: Box<Answer>,
         /// The hits that were in its prompt.
         hits: Vec<Hit>,
-        /// What is known from an explanation with the same settings that was stopped.
+        /// Clusters known from a stopped explanation with the same settings.
         known: Vec<Cluster>,
-        /// What it is explained with; the prompt's limits are those of the answer.
+        /// Settings of the explanation; the prompt limits are those of the answer.
         settings: Box<TurnSettings>,
     },
     /// Store a turn as a whole, over its earlier version where there is one. Answered by `TurnSaved`.
     SaveTurn {
         /// The turn.
         turn: TurnKey,
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
         /// Its conversation; none starts a new one.
         conversation: Option<ConversationId>,
-        /// What to store.
+        /// The record.
         record: Box<TurnRecord>,
     },
-    /// Load what a domain that is not open changes of the configured settings. Answered by `OtherSettingsLoaded`.
+    /// Load the settings overrides of a domain that is not open. Answered by `OtherSettingsLoaded`.
     LoadSettings(DomainName),
-    /// Change some of what a domain changes of the configured settings. Answered by `SettingsKept`.
+    /// Change settings overrides of a domain. Answered by `SettingsKept`.
     SaveSettings {
         /// The domain.
         domain: DomainName,
-        /// What is changed.
+        /// The edit.
         edit: Edit,
     },
-    /// Store what the user thinks of a turn; none takes it back. Answered by `RateFailed` where that fails.
+    /// Store a rating; none removes it. Answered by `RateFailed` where that fails.
     RateTurn {
         /// The turn.
         id: TurnId,
         /// The rating.
         feedback: Option<Feedback>,
-        /// What is stored until then.
+        /// The rating that is stored so far.
         before: Option<Feedback>,
     },
     /// Change a conversation. Answered by `ConversationsListed`.
     ChangeConversation {
         /// The domain whose list is wanted afterwards.
         domain: DomainName,
-        /// What becomes of it.
+        /// The change.
         change: ConversationChange,
     },
-    /// Look for words in the conversations of all domains. Answered by `ConversationsFound`.
+    /// Search words in the conversations of all domains. Answered by `ConversationsFound`.
     FindConversations {
         /// The domain whose conversations come before the others.
         first: Option<DomainName>,
@@ -213,31 +213,31 @@ pub enum Effect {
     Export {
         /// The conversation.
         conversation: Box<ConversationRecord>,
-        /// Its turns that are written.
+        /// The turns to write.
         turns: Vec<TurnRecord>,
-        /// What kind of file.
+        /// Format of the file.
         format: Format,
     },
-    /// Make a conversation of the first turns of another one. Answered by `ConversationsListed` and
+    /// Copy the first turns of a conversation into a new one. Answered by `ConversationsListed` and
     /// `ConversationBranched`.
     Branch {
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
-        /// The other conversation.
+        /// The conversation to copy.
         conversation: ConversationId,
-        /// Number of the last turn that both have.
+        /// Number of the last common turn.
         number: u32,
     },
     /// Write a stored conversation to a new file. Answered by `Done`.
     ExportStored {
         /// The conversation.
         conversation: ConversationId,
-        /// What kind of file.
+        /// Format of the file.
         format: Format,
     },
-    /// Add a turn to the questions that `eval` asks. Answered by `Done`.
+    /// Add a turn to the questions of `eval`. Answered by `Done`.
     WriteEvalCase {
-        /// Its domain.
+        /// Domain of the turn.
         domain: DomainName,
         /// Its conversation.
         conversation: ConversationId,
@@ -251,13 +251,13 @@ pub enum Effect {
         /// The evidence.
         evidence: EvidenceId,
     },
-    /// Rank evidences by meaning with only some parts of their context. Answered by `ContextTried`.
+    /// Rank evidences densely with some parts of their context only. Answered by `ContextTried`.
     TryContext {
         /// The job.
         turn: TurnKey,
         /// The domain.
         domain: DomainName,
-        /// What they are ranked for.
+        /// The query.
         query: String,
         /// The evidences.
         evidences: Vec<EvidenceId>,
@@ -272,14 +272,14 @@ pub enum Effect {
         domain: DomainName,
         /// The document.
         document: DocumentId,
-        /// The evidence that is looked for in it, which is not left out.
+        /// The hit; its text is not left out.
         hit: EvidenceId,
     },
     /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
     CancelTurn(TurnKey),
     /// Copy a text through the terminal. Answered by `Done` or `Failed`.
     CopyByTerminal {
-        /// What it is.
+        /// Kind of the text.
         what: Copied,
         /// Clean text.
         text: String,

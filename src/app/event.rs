@@ -1,4 +1,4 @@
-//! What happened: the user's wishes and the runtime's answers.
+//! Events: the user's requests and the workers' answers.
 
 use std::sync::Arc;
 
@@ -28,19 +28,19 @@ pub struct DomainSummary {
     pub changed_at: String,
     /// When an ingest last came to its end: RFC 3339, or empty.
     pub ingested_at: String,
-    /// How it is, as far as that is cheap to know.
+    /// Health, as far as it is cheap to know.
     pub health: DomainHealth,
-    /// Why it cannot be opened, where that is known already.
+    /// Why it cannot be opened, where known.
     pub problem: Option<Problem>,
 }
 
-/// How a domain is, as far as that is cheap to know.
+/// Health of a domain, as far as it is cheap to know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DomainHealth {
-    /// It can be asked.
+    /// Ready for questions.
     #[default]
     Ready,
-    /// No ingest of it came to its end, or nothing is in it.
+    /// No ingest was completed, or the domain is empty.
     NeedsIngest,
     /// Another embedder made its vectors.
     OtherEmbedder,
@@ -48,7 +48,7 @@ pub enum DomainHealth {
     Damaged,
 }
 
-/// What the machine runs on, for the status line.
+/// Models and device, for the status line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EngineStatus {
     /// Name of the profile.
@@ -63,7 +63,7 @@ pub struct EngineStatus {
     pub device: String,
     /// Bytes of memory the program took when models last came or went; none where the system does not say.
     pub memory: Option<u64>,
-    /// What is being loaded right now, for the stage line.
+    /// The model that is being loaded, for the stage line.
     pub loading: Option<Loading>,
 }
 
@@ -72,58 +72,58 @@ pub struct EngineStatus {
 pub struct Loading {
     /// Its id.
     pub model: String,
-    /// How much of it is read; none where that is not known.
+    /// Percentage read; none where unknown.
     pub percent: Option<u8>,
 }
 
 impl Loading {
-    /// Its id, and how much of it is read: `tiny-model 40 %`.
+    /// Id and progress: `tiny-model 40 %`.
     pub fn label(&self) -> String {
         self.percent.map_or_else(|| self.model.clone(), |percent| format!("{} {percent} %", self.model))
     }
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The user asked.
     QuestionAsked {
-        /// As typed.
+        /// Text as typed.
         text: String,
-        /// When.
+        /// Time of the question.
         at: OffsetDateTime,
     },
     /// The user edited a completed question and asks it.
     QuestionEdited {
-        /// As edited.
+        /// Text as edited.
         text: String,
-        /// When.
+        /// Time of the question.
         at: OffsetDateTime,
     },
-    /// The user wants a turn asked again, to compare the two.
+    /// The user asks a variant of a turn.
     AgainWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
-        /// What is to be other.
+        /// The change of the variant.
         other: Variation,
-        /// When.
+        /// Time of the question.
         at: OffsetDateTime,
     },
     /// The user wants the last (or the selected) turn explained.
     ExplainRequested {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
-        /// How.
+        /// Attribution method.
         method: Method,
     },
-    /// The user wants to see again what a method found before another one was asked for.
+    /// The user wants an earlier explanation by another method.
     EarlierWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
         /// The method.
         method: Method,
     },
-    /// The user wants to know what each sentence of an answer rests on.
+    /// The user wants sentence attribution.
     SentencesWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
@@ -135,18 +135,18 @@ pub enum Event {
         /// The rating.
         feedback: Option<Feedback>,
     },
-    /// The user wants a conversation named, pinned, thrown away or taken back.
+    /// The user changes a conversation.
     ConversationChangeWanted(ConversationChange),
-    /// The user looks for words in the conversations of the open domain; no word ends that.
+    /// The user searches words in the conversations of all domains; an empty text ends the search.
     ConversationsWanted(String),
     /// The user wants the open conversation as a file.
     ExportWanted {
-        /// Index of the only turn that is wanted; none for all.
+        /// Index of the turn; none for all turns.
         turn: Option<usize>,
-        /// What kind of file.
+        /// Format of the file.
         format: Format,
     },
-    /// The user wants to go on from a turn in a conversation of its own.
+    /// The user branches from a turn.
     BranchWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
@@ -155,45 +155,45 @@ pub enum Event {
     StoredExportWanted {
         /// The conversation.
         conversation: ConversationId,
-        /// What kind of file.
+        /// Format of the file.
         format: Format,
     },
-    /// The user wants a turn as a question that `eval` asks.
+    /// The user exports a turn as an `eval` question.
     ExportEvalCase {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
     },
-    /// The user changed what the open domain has of its own; it holds from the next question on.
+    /// The user changed the overrides of the open domain; valid from the next question on.
     SettingsChanged(SettingsOverride),
     /// The user wants to see the settings of a domain that is not open.
     OtherSettingsWanted(DomainName),
-    /// The user changed what a domain that is not open has of its own.
+    /// The user changed the overrides of a domain that is not open.
     OtherSettingsChanged {
         /// The domain.
         domain: DomainName,
-        /// All that it is to change.
+        /// All overrides.
         changes: SettingsOverride,
     },
     /// The user wants the running work stopped.
     CancelRequested,
     /// The user chose a domain.
     DomainChosen(DomainName),
-    /// The user does not wait for the domain that is being opened.
+    /// The user cancelled the opening of a domain.
     DomainCancelRequested,
     /// The user chose a conversation.
     ConversationChosen(ConversationId),
-    /// The user chose a conversation that was left before the history had it, by its first turn.
+    /// The user chose an unsaved background conversation, by its first turn.
     UnlistedChosen(TurnKey),
     /// The user wants a new conversation.
     ConversationStarted,
     /// The screen needs the table of an evidence.
     TableWanted(EvidenceId),
-    /// The user wants to see how the sources of a turn would rank by meaning with only these parts of their context. All
-    /// parts end that.
+    /// The user wants the dense ranks of a turn's sources with these parts of their context only. All parts end the
+    /// trial.
     ContextWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
-        /// The parts that stay.
+        /// The parts of the context that are used.
         parts: ContextParts,
     },
     /// The user wants to read the whole document of a hit.
@@ -203,62 +203,62 @@ pub enum Event {
         /// The hit.
         hit: EvidenceId,
     },
-    /// The user does not wait for the document that is on its way.
+    /// The user cancelled the loading of a document.
     DocumentCancelRequested,
-    /// The user wants a domain made, or read again.
+    /// The user wants an ingest.
     IngestWanted {
         /// The domain.
         domain: DomainName,
-        /// A file or folder as typed; empty for what the domain was made of.
+        /// A file or folder as typed; empty for the earlier ones of the domain.
         path: String,
     },
     /// The user wants the ingest stopped.
     IngestCancelRequested,
-    /// The user has read the problem on screen.
+    /// The user dismissed the problem.
     ProblemDismissed,
     /// A key was pressed since the notice was shown.
     NoticeSeen,
-    /// The user wants what could not be stored tried again.
+    /// The user wants unsaved turns stored again.
     SaveAgainWanted,
-    /// The user wants to leave.
+    /// The user quits.
     QuitRequested,
-    /// The program has to leave: nobody is there who could be warned.
+    /// The program must quit without a warning, as after a signal.
     LeaveRequested,
 
     /// Answer to `LookForModels`.
     ModelsLooked {
-        /// Those that are needed and not there; none where all are.
+        /// The missing models; none where all are present.
         missing: Option<MissingModels>,
-        /// Ids of the generators that are there beside that of the profile.
+        /// Ids of the present generators besides that of the profile.
         generators: Vec<String>,
     },
-    /// The models that are there are wanted, to choose from.
+    /// The screen needs the list of present models.
     ModelsWanted,
     /// Answer to `ListDomains`.
     DomainsListed(Vec<DomainSummary>),
-    /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.
+    /// Precedes the answer to `OpenDomain`: the settings overrides of the domain.
     SettingsLoaded {
         /// The domain.
         domain: DomainName,
-        /// What can be used of it.
+        /// The valid overrides.
         changes: SettingsOverride,
-        /// What cannot, and what to do.
+        /// Problem of the invalid overrides.
         problem: Option<Problem>,
     },
     /// Answer to `LoadSettings`.
     OtherSettingsLoaded {
         /// The domain.
         domain: DomainName,
-        /// What can be used of it.
+        /// The valid overrides.
         changes: SettingsOverride,
-        /// What cannot, and what to do.
+        /// Problem of the invalid overrides.
         problem: Option<Problem>,
     },
     /// Answer to `SaveSettings`.
     SettingsKept {
         /// The domain.
         domain: DomainName,
-        /// All that it changes now, with what others changed meanwhile; or why it is not kept.
+        /// All overrides now, with concurrent changes; or why the edit was not stored.
         kept: Result<SettingsOverride, Problem>,
     },
     /// Answer to `OpenDomain`.
@@ -267,25 +267,25 @@ pub enum Event {
     DomainFailed {
         /// The domain.
         name: DomainName,
-        /// Why.
+        /// The problem.
         problem: Problem,
     },
-    /// Answer to `OpenDomain` that was given up.
+    /// Answer to `OpenDomain` after cancellation.
     DomainNotOpened(DomainName),
     /// Answer to `ListConversations` and `ChangeConversation`.
     ConversationsListed {
-        /// Of this domain.
+        /// The domain.
         domain: DomainName,
         /// Pinned ones first, then the latest.
         conversations: Vec<ConversationRecord>,
-        /// What is in the trash, the latest deleted first.
+        /// The trash, latest deletion first.
         trash: Vec<ConversationRecord>,
     },
-    /// On the way to the answer to `Ingest`: how far it is.
+    /// Progress of `Ingest`.
     IngestAdvanced(IngestProgress),
-    /// Answer to `Ingest`: what it did.
+    /// Answer to `Ingest`: its report.
     IngestFinished(Box<IngestReport>),
-    /// Answer to `Ingest`: why it ended early. What was stored before is whole.
+    /// Answer to `Ingest`: why it failed. Documents stored before stay.
     IngestFailed(Problem),
     /// Answer to `Ingest` after `CancelIngest`.
     IngestCanceled,
@@ -298,7 +298,7 @@ pub enum Event {
     },
     /// Models are being loaded, or are loaded.
     EngineChanged(EngineStatus),
-    /// On the way to the answer to `RewriteQuestion`: the completed question was translated.
+    /// Precedes the answer to `RewriteQuestion`: the translation of the completed question.
     QuestionTranslated {
         /// The turn.
         turn: TurnKey,
@@ -319,7 +319,7 @@ pub enum Event {
         /// The search.
         retrieved: Box<Retrieved>,
     },
-    /// The prompt fits the budget and is about to be read.
+    /// The prompt was built.
     PromptBuilt {
         /// The turn.
         turn: TurnKey,
@@ -327,7 +327,7 @@ pub enum Event {
         tokens: usize,
         /// Sources in it.
         sources: usize,
-        /// What did not fit.
+        /// What was cut.
         cut: Vec<Cut>,
     },
     /// The generator is reading the prompt.
@@ -336,7 +336,7 @@ pub enum Event {
         turn: TurnKey,
         /// Tokens read.
         done: usize,
-        /// All of them.
+        /// Tokens of the prompt.
         total: usize,
     },
     /// The answer goes on.
@@ -353,23 +353,23 @@ pub enum Event {
         /// The answer.
         answer: Box<Answer>,
     },
-    /// More is known of the clusters.
+    /// Progress of `Explain`.
     AttributionAdvanced {
         /// The turn.
         turn: TurnKey,
         /// Clusters settled.
         done: usize,
-        /// All of them; 0 until they are counted.
+        /// Clusters in all; 0 until they are counted.
         total: usize,
-        /// The settled ones so far with shares among themselves, then the estimated ones; before any of them what each
-        /// source is by comparison.
+        /// The settled clusters with shares among themselves, then the estimated ones; before any of them,
+        /// similarities of single sources.
         clusters: Vec<Cluster>,
     },
     /// Answer to `Suggest`.
     QuestionsSuggested {
         /// The job.
         turn: TurnKey,
-        /// Questions to go on with; none where there was nothing of use.
+        /// Follow-up questions; may be empty.
         questions: Vec<String>,
     },
     /// Answer to `Explain`.
@@ -383,22 +383,22 @@ pub enum Event {
     TurnSaved {
         /// The turn.
         turn: TurnKey,
-        /// Its conversation in the history, as it is now.
+        /// Its stored conversation.
         conversation: ConversationRecord,
         /// Its id in the history.
         id: TurnId,
         /// Its number in the conversation, as the history gave it.
         number: u32,
     },
-    /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and tried again after the next one
-    /// that can be, and when the user wants it.
+    /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and stored again after the next
+    /// successful save or when the user asks.
     SaveFailed {
         /// The turn.
         turn: TurnKey,
-        /// Why and what to do.
+        /// The problem.
         problem: Problem,
     },
-    /// The screen cannot do what was wanted.
+    /// The screen refused an action.
     Refused(Refusal),
     /// Answer to `RateTurn`: the rating could not be stored.
     RateFailed {
@@ -408,12 +408,12 @@ pub enum Event {
         feedback: Option<Feedback>,
         /// The rating that is still stored.
         stored: Option<Feedback>,
-        /// Why and what to do.
+        /// The problem.
         problem: Problem,
     },
     /// Answer to `LoadTable`.
     TableLoaded {
-        /// The domain, since evidences of two may have the same number.
+        /// The domain, because evidence ids are unique only within a domain.
         domain: DomainName,
         /// The evidence.
         evidence: EvidenceId,
@@ -424,21 +424,21 @@ pub enum Event {
     ContextTried {
         /// The job.
         turn: TurnKey,
-        /// The sources that are still there, in their order.
+        /// The sources that still exist, in their order.
         tried: Vec<AblatedHit>,
     },
     /// Answer to `LoadDocument`.
     DocumentLoaded {
         /// The document.
         document: DocumentId,
-        /// Its text in order; empty where it is gone.
+        /// Its text in order; empty where the document is gone.
         parts: Result<Arc<[DocumentPart]>, Problem>,
     },
     /// A stage of a turn failed.
     TurnFailed {
         /// The turn.
         turn: TurnKey,
-        /// Why and what to do.
+        /// The problem.
         problem: Problem,
     },
     /// The work for a turn has stopped.
@@ -448,32 +448,32 @@ pub enum Event {
     },
     /// Answer to `Branch`.
     ConversationBranched {
-        /// The conversation whose first turns it has.
+        /// The conversation that was copied.
         of: ConversationId,
-        /// The new one.
+        /// The new conversation.
         branch: ConversationId,
     },
     /// Answer to `FindConversations`.
     ConversationsFound {
-        /// What was looked for.
+        /// The search words.
         text: String,
         /// Conversations with all the words, those of the open domain first, then the latest.
         found: Vec<Found>,
     },
-    /// No tool of the desktop took a text that was to be copied.
+    /// No desktop tool could copy a text.
     NotCopied {
-        /// What it is.
+        /// Kind of the text.
         what: Copied,
         /// The text.
         text: String,
     },
-    /// Something the user wanted is done.
+    /// A request of the user is done.
     Done(Notice),
     /// A conversation could not be opened.
     ConversationFailed {
         /// The conversation.
         conversation: ConversationId,
-        /// Why, and what to do.
+        /// The problem.
         problem: Problem,
     },
     /// Something outside any turn failed.
@@ -481,7 +481,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The turn or the job that this is news of.
+    /// The turn or job of the event.
     pub(super) fn turn(&self) -> Option<TurnKey> {
         match self {
             Self::QuestionTranslated { turn, .. }
@@ -502,7 +502,7 @@ impl Event {
         }
     }
 
-    /// Whether the user asks for something; what was said of the last thing is then old.
+    /// Whether the event is a request of the user, which makes the last notice old.
     pub(super) fn is_a_wish(&self) -> bool {
         matches!(
             self,

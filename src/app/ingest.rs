@@ -1,32 +1,32 @@
-//! A domain that is brought in step with its files while everything else goes on.
+//! Ingests that run in the background.
 //!
-//! Invariants: one ingest runs at a time; it never touches the running turn; the open domain stays open, and its next
-//! question is asked of what is stored by then.
-//! Not here: reading and storing (`index`), the thread (`runtime`).
+//! Invariants: one ingest runs at a time; it never affects the running turn; the open domain stays open, and its next
+//! question searches the documents stored so far.
+//! Not here: reading and storing (`index`), the thread (`workers`).
 
 use super::state::{App, Navigation};
 use super::{Effect, Event, Notice, Refusal};
 use ragonite_base::DomainName;
 use ragonite_index::IngestProgress;
 
-/// An ingest that runs.
+/// A running ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ingesting {
-    /// Into this domain.
+    /// The domain.
     pub domain: DomainName,
-    /// How far it is; none before anything was read.
+    /// Progress; none before the first file.
     pub progress: Option<IngestProgress>,
-    /// It was told to stop.
+    /// Whether it is being cancelled.
     pub canceling: bool,
 }
 
 impl App {
-    /// The ingest that runs.
+    /// The running ingest.
     pub fn ingesting(&self) -> Option<&Ingesting> {
         self.ingesting.as_ref()
     }
 
-    /// Begins an ingest: of a file or folder, or with no path of what the domain was made of.
+    /// Starts an ingest of a file or folder; with an empty path, of the earlier ones of the domain.
     pub(super) fn ingest(&mut self, domain: DomainName, path: String) -> Vec<Effect> {
         let refusal = if self.ingesting.is_some() {
             Some(Refusal::StillReading)
@@ -51,7 +51,7 @@ impl App {
         }
     }
 
-    /// What the thread tells of an ingest; anything else changes nothing.
+    /// Handles the events of an ingest.
     pub(super) fn ingest_told(&mut self, event: Event) -> Vec<Effect> {
         let Some(running) = &mut self.ingesting else { return Vec::new() };
         match event {
@@ -77,7 +77,7 @@ impl App {
         vec![Effect::ListDomains]
     }
 
-    /// Takes in the list; what is shown of the open domain is then as fresh.
+    /// Stores the list and refreshes the open domain from it.
     pub(super) fn domains_listed(&mut self, domains: Vec<super::DomainSummary>) -> Vec<Effect> {
         if let Some(open) = &mut self.domain
             && let Some(listed) = domains.iter().find(|listed| listed.name == open.name && listed.problem.is_none())
@@ -88,7 +88,7 @@ impl App {
         Vec::new()
     }
 
-    /// Opens a domain that was made, where none is open.
+    /// Opens a new domain where none is open.
     pub(super) fn open_made(&mut self, domain: DomainName) -> Vec<Effect> {
         if self.domain.is_some() || self.opening_domain.is_some() || self.is_busy() {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! The pure core: state, [`Event`], [`Effect`]; `handle(&mut self, Event) -> Vec<Effect>`.
 //!
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
-//! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
+//! Not here: doing the effects (`workers`), scroll and focus (`tui`).
 
 mod background;
 mod compare;

@@ -1,47 +1,48 @@
-//! What has to come from outside before the first question: models, and a domain.
+//! Requirements of a first answer: models and a domain.
 //!
-//! Invariant: as long as it is not there the loop is told what to look at again, so that the screen goes on by itself.
-//! Not here: looking (`runtime`), what is said about it (`tui`).
+//! Invariant: while one is missing, [`App::look_again`] names the effect that checks again, so that the screen
+//! continues by itself.
+//! Not here: checking (`workers`), the texts (`tui`).
 
 use super::state::App;
 use super::{DomainSummary, Effect, Event};
 
-/// Models that are not on this machine, or not whole.
+/// Models that are missing or incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MissingModels {
     /// The profile that needs them.
     pub profile: String,
-    /// Their ids.
+    /// Ids of the models.
     pub models: Vec<String>,
-    /// The folders that were searched; new models belong into the first.
+    /// The searched folders; new models belong in the first.
     pub folders: Vec<String>,
-    /// How they are fetched.
+    /// How to fetch them.
     pub fetching: FetchSupport,
 }
 
 /// Whether this program can fetch models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FetchSupport {
-    /// It can.
+    /// Fetching is built in.
     BuiltIn,
-    /// It has no network code.
+    /// The build has no network code.
     #[default]
     None,
 }
 
 impl App {
-    /// The models without which nothing can be answered.
+    /// The missing models.
     pub fn missing_models(&self) -> Option<&MissingModels> {
         self.missing_models.as_ref()
     }
 
-    /// What is to be looked at again before long: something that is needed for the first answer is not there.
+    /// The effect that checks again for models or a domain, where one is missing.
     pub fn look_again(&self) -> Option<Effect> {
         if self.missing_models.is_some() {
             return Some(Effect::LookForModels);
         }
         if self.ingesting.is_some() {
-            // Its end lists the domains.
+            // The end of the ingest lists the domains.
             return None;
         }
         let is_empty = |domain: &DomainSummary| domain.documents == 0 && domain.problem.is_none();
@@ -50,7 +51,7 @@ impl App {
         (nothing_to_open && nothing_to_ask).then_some(Effect::ListDomains)
     }
 
-    /// Whether what was looked for again is as it was, so that nothing on the screen changes.
+    /// Whether a repeated check found no change, so that the screen stays.
     pub fn is_known(&self, event: &Event) -> bool {
         match event {
             Event::DomainsListed(domains) => self.domains.as_ref() == Some(domains),
@@ -61,7 +62,7 @@ impl App {
         }
     }
 
-    /// Models were looked for. Those that have come are loaded, and a domain can be opened.
+    /// Stores the result of a check; loads models that have appeared and opens a domain.
     pub(super) fn models_looked(&mut self, missing: Option<MissingModels>, generators: Vec<String>) -> Vec<Effect> {
         self.settings.generators = generators;
         let were_missing = self.missing_models.is_some();

@@ -1,6 +1,6 @@
-//! What was done last, for a line on the screen.
+//! Notices: what was done last, for a line on the screen.
 //!
-//! Not here: its words (`tui`).
+//! Not here: the texts (`tui`).
 
 use ragonite_base::DomainName;
 use ragonite_config::ThemeName;
@@ -8,7 +8,7 @@ use ragonite_eval::ExportedCase;
 use ragonite_history::Feedback;
 use ragonite_index::IngestReport;
 
-/// Something the user wanted is done.
+/// A completed request of the user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     /// A turn was rated, or its rating taken back.
@@ -25,18 +25,18 @@ pub enum Notice {
     Purged,
     /// Another theme is shown.
     Theme(ThemeName),
-    /// Nothing is left that is not stored.
+    /// All turns are stored.
     AllStored,
     /// A text was copied, or not.
     Copied(Copied, CopyWay),
     /// A file was written.
     Wrote(String),
-    /// A turn was made a question that `eval` asks.
+    /// A turn was exported as an `eval` question.
     WroteCheck(Box<ExportedCase>),
 }
 
 impl Notice {
-    /// Whether it tells that something was not done.
+    /// Whether it reports a failure.
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Copied(_, CopyWay::TooLong))
     }
@@ -49,23 +49,23 @@ pub enum Copied {
     Answer,
     /// An evidence.
     Evidence,
-    /// A turn with all that is known of it.
+    /// A whole turn.
     Turn,
     /// All turns of a conversation.
     Conversation,
-    /// One step of what led to an answer.
+    /// One step of a trace.
     Step,
-    /// Two turns beside each other.
+    /// A comparison of two turns.
     Comparison,
 }
 
 /// How a text was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyWay {
-    /// By this program.
+    /// By this desktop tool.
     Tool(&'static str),
-    /// By the terminal, if it does that.
+    /// By the terminal, where it supports that.
     Terminal,
-    /// Not at all: it is longer than terminals take.
+    /// Not copied: too long for terminals.
     TooLong,
 }

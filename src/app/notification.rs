@@ -1,25 +1,25 @@
-//! What the program refuses to do, and what the user is told of it.
+//! Refusals, and the problem that the screen shows.
 //!
-//! Invariant: a refusal is a case of its own, so that the screen can say it in its language; in English it says itself.
-//! Not here: what failed in another room (`problem`).
+//! Invariant: each refusal is a variant, so that the screen can translate it; its English text is here.
+//! Not here: failures of other crates (`problem`).
 
 use super::{FetchSupport, Problem};
 use ragonite_base::DomainName;
 
-/// What is not done, because of what there is or what runs.
+/// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// A question while a turn runs.
     TurnRuns,
     /// Work while a turn of another conversation runs.
     AnotherRuns,
-    /// Other work while a turn runs.
+    /// Another request while a turn runs.
     WorkRuns,
     /// A question while something is being opened.
     OpeningBeforeAsking,
-    /// Other work while something is being opened.
+    /// Another request while something is being opened.
     Opening,
-    /// A question of no domain.
+    /// A question while no domain is open.
     NoDomain,
     /// There is no answer to explain.
     NothingToExplain,
@@ -33,27 +33,27 @@ pub enum Refusal {
     NothingToRate,
     /// A conversation to delete that is being answered.
     BeingAnswered,
-    /// There is nothing to take out of the program.
+    /// There is nothing to export.
     NothingToExport,
     /// There is nothing to copy where the focus is.
     NothingToCopy,
     /// Nothing was asked yet.
     NothingAsked,
-    /// There is no question to go on with.
+    /// There is no suggestion.
     NothingSuggested,
-    /// Questions to go on with are still being looked for.
+    /// Suggestions are still being generated.
     StillSuggesting,
-    /// There is no evidence to look at.
+    /// There is no evidence.
     NoEvidence,
-    /// No conversation is chosen to do it with.
+    /// No conversation is selected.
     NoConversation,
-    /// A text that is no question any more.
+    /// A paste that is too long for a question.
     PasteTooLong,
     /// A paste that is too long for a line.
     LineTooLong,
-    /// There is no stored turn to go on from.
+    /// There is no stored turn to branch from.
     NothingToBranch,
-    /// There is no stored answer to make a question of.
+    /// There is no stored answer to export for `eval`.
     NothingToCheck,
     /// Settings while no domain is open.
     SettingsOfNoDomain,
@@ -61,16 +61,16 @@ pub enum Refusal {
     DomainOpening,
     /// A conversation of a domain that is not open.
     OtherDomain(DomainName),
-    /// Documents while others are still being read.
+    /// An ingest while another runs.
     StillReading,
-    /// Leaving while so many answers are not stored.
+    /// Quitting while this many answers are not stored.
     Unsaved(usize),
-    /// Documents or a question without the models for them.
+    /// An ingest or a question without models.
     NoModels(FetchSupport),
 }
 
 impl Refusal {
-    /// In English.
+    /// The refusal in English.
     pub fn problem(&self) -> Problem {
         let (what, next) = match self {
             Self::TurnRuns => ("a turn is still running", "Wait for it, or stop it first and ask again"),
@@ -136,10 +136,10 @@ impl Refusal {
     }
 }
 
-/// What to do where there is no answer for it.
+/// Remedy where there is no answer.
 const CHOOSE_ANSWERED: &str = "Ask a question first, or choose an answered turn";
 
-/// What the user is told: a failure of a room, or a refusal with its English words.
+/// The shown problem: a failure of another crate, or a refusal with its English text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Notification {
     pub(super) problem: Problem,

@@ -1,10 +1,9 @@
-//! An explanation that nobody asked for yet: an answer is explained while it is read.
+//! Prefetched explanations: an answer is explained while the user reads it.
 //!
-//! Takes an answered turn, gives the effect that explains it; takes in how far that is, and ends it as soon as the
-//! generator is wanted for something else. What is known by then is kept, so that the explanation goes on from there.
-//! Invariants: nothing else waits for it; where the user asks for the same explanation, the running one is what was asked
-//! for.
-//! Not here: what runs on a battery (`runtime`), explanations that are asked for (`steps`).
+//! Takes an answered turn, gives the effect that explains it. Cancels the explanation as soon as the generator is
+//! needed; the clusters known by then are kept, so that it can continue.
+//! Invariants: nothing waits for a prefetch; a request for the same explanation adopts the running one.
+//! Not here: what runs on battery (`workers`), requested explanations (`steps`).
 
 use super::state::{App, Phase};
 use super::turn::Purpose;
@@ -12,15 +11,15 @@ use super::{Effect, Event, Trigger, TurnKey};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead, Method};
 
 impl App {
-    /// The turn that is explained while nobody asked for it.
+    /// The turn that is being prefetched.
     pub fn prefetching(&self) -> Option<TurnKey> {
         self.prefetch.map(|(_, turn)| turn).filter(|_| !self.is_busy())
     }
 
-    /// Explains a turn that was just answered, where that is set and nothing else is wanted.
+    /// Prefetches the explanation of a new answer, where configured and idle.
     pub(super) fn prefetch_explanation(&mut self, key: TurnKey) -> Vec<Effect> {
         let method = self.method();
-        // What was left is not what is read.
+        // Background conversations are not prefetched.
         let is_idle =
             !self.is_busy() && self.prefetch.is_none() && self.suggesting.is_none() && self.background_domain.is_none();
         if self.settings.explain_ahead == ExplainAhead::Off || !is_idle || !method.asks_the_model() {
@@ -33,14 +32,14 @@ impl App {
         };
         let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
         let job = self.next_key();
-        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Trigger::Prefetch));
+        let explanation = self.explanation(index, method, Purpose::Answer, job, Trigger::Prefetch);
         if explanation.is_some() {
             self.prefetch = Some((job, key));
         }
         explanation.into_iter().collect()
     }
 
-    /// Makes the running explanation of a turn the one that is asked for. False where another one, or none, runs.
+    /// Turns the running prefetch into the requested explanation. False where it is another one or none runs.
     pub(super) fn adopt_prefetch(&mut self, index: usize, method: Method, purpose: Purpose) -> bool {
         let Some(turn) = self.turns.get(index) else { return false };
         let (key, explaining) = (turn.key, turn.explaining.as_ref());
@@ -55,23 +54,23 @@ impl App {
         is_it
     }
 
-    /// The job by which the running explanation of a turn is stopped.
+    /// The job that explains a turn, for cancellation.
     pub(super) fn job_of(&self, key: TurnKey) -> TurnKey {
         self.prefetch.filter(|(_, turn)| *turn == key).map_or(key, |(job, _)| job)
     }
 
-    /// What became of it. Nothing where the event is not about it.
+    /// Handles an event of the prefetch; none where the event is of another job.
     pub(super) fn prefetch_event(&mut self, event: &Event) -> Option<Vec<Effect>> {
         let (job, key) = self.prefetch?;
         if event.turn() == Some(key) && self.phase == Phase::Explaining(key) {
-            // What is left of the answer that it explains.
+            // A late event of the answer.
             return Some(Vec::new());
         }
         if event.turn() != Some(job) {
             return None;
         }
         Some(match event {
-            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, (*done, *total), clusters),
+            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, *done, *total, clusters),
             Event::AttributionFinished { attribution, .. } => {
                 self.prefetch = None;
                 self.explained(key, (**attribution).clone())
@@ -85,7 +84,7 @@ impl App {
         })
     }
 
-    /// The generator is wanted for something else.
+    /// Cancels the prefetch, because the generator is needed.
     pub(super) fn stop_prefetch(&mut self) -> Vec<Effect> {
         let Some((job, key)) = self.prefetch else { return Vec::new() };
         let mut effects = vec![Effect::CancelTurn(job)];
@@ -93,7 +92,7 @@ impl App {
         effects
     }
 
-    /// Keeps what is known by now. Where nobody asked for it, nobody is told that it ended.
+    /// Ends the prefetch silently and keeps its clusters.
     fn prefetch_ended(&mut self, key: TurnKey) -> Vec<Effect> {
         self.prefetch = None;
         if self.phase == Phase::Explaining(key) { self.stop_explaining(key, None) } else { self.keep_stopped(key) }

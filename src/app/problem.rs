@@ -1,4 +1,4 @@
-//! A failure in the user's words.
+//! Problems: failures in the user's words.
 
 use std::error::Error;
 use std::fmt;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use ragonite_base::clean_line;
 
-/// What failed, why, and what to do next.
+/// A failure with its causes and a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// What failed, with its causes, one line.
     pub what: String,
-    /// What the user can do; empty where nothing is known.
+    /// The remedy; empty where none is known.
     pub next: String,
 }
 
@@ -22,7 +22,7 @@ impl Problem {
         let mut what = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            let text = said(error);
+            let text = message(error);
             if !what.contains(&text) {
                 what = format!("{what}: {text}");
             }
@@ -32,8 +32,8 @@ impl Problem {
     }
 }
 
-/// What an error says in a line. One about TOML draws the place over several lines.
-fn said(error: &(dyn Error + 'static)) -> String {
+/// The message of an error on one line. TOML errors have several lines.
+fn message(error: &(dyn Error + 'static)) -> String {
     let boxed = || error.downcast_ref::<Box<toml::de::Error>>().map(|boxed| &**boxed);
     match error.downcast_ref::<toml::de::Error>().or_else(boxed) {
         Some(error) => {

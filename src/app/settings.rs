@@ -1,8 +1,7 @@
-//! What turns are answered with: the configured settings and what the open domain changes of them.
+//! Settings of turns: the configured settings with the overrides of the open domain.
 //!
-//! Invariants: a turn is answered with what held when it was asked, whatever changes while it runs; a change is kept for
-//! its domain as soon as it is made.
-//! Not here: what can be changed (`config`), writing the file (`runtime`).
+//! Invariants: a turn keeps the settings with which it was asked; a changed override is stored at once.
+//! Not here: the settings (`config`), writing the file (`workers`).
 
 use super::notification::Notification;
 use super::state::App;
@@ -13,7 +12,7 @@ use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
 use ragonite_rag::prompt::{AnswerPrompt, TokenBudget};
 
-/// What a domain that is being opened changes, until it is open.
+/// The overrides of a domain that is being opened.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Loaded {
     domain: DomainName,
@@ -22,17 +21,17 @@ pub(super) struct Loaded {
 }
 
 impl App {
-    /// The settings where no domain changes them.
+    /// The configured settings, without overrides.
     pub fn configured(&self) -> &TurnSettings {
         &self.settings.turn
     }
 
-    /// What the open domain changes of them.
+    /// The overrides of the open domain.
     pub fn changes(&self) -> &SettingsOverride {
         &self.overrides
     }
 
-    /// What a domain changes of them, open or not; none where that is not loaded.
+    /// The overrides of a domain, open or not; none where they are not loaded.
     pub fn changes_of(&self, domain: &DomainName) -> Option<&SettingsOverride> {
         if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
             return Some(&self.overrides);
@@ -45,13 +44,17 @@ impl App {
         vec![Effect::LoadSettings(domain)]
     }
 
-    pub(super) fn other_settings(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
-        let (domain, changes, problem) = loaded;
+    pub(super) fn other_settings(
+        &mut self,
+        domain: DomainName,
+        changes: SettingsOverride,
+        problem: Option<Problem>,
+    ) -> Vec<Effect> {
         self.other_overrides = Some((domain, changes));
         problem.map(|problem| self.noting(Some(problem))).unwrap_or_default()
     }
 
-    /// Keeps an edit of a domain that is not open. What is not loaded is not changed.
+    /// Stores an edit of a domain that is not open, where its overrides are loaded.
     pub(super) fn change_other_settings(&mut self, domain: DomainName, changes: SettingsOverride) -> Vec<Effect> {
         if self.domain.as_ref().is_some_and(|open| open.name == domain) {
             return self.change_settings(changes);
@@ -67,7 +70,7 @@ impl App {
         vec![Effect::SaveSettings { domain, edit }]
     }
 
-    /// What the next question is answered with.
+    /// Settings of the next question.
     pub fn turn_settings(&self) -> TurnSettings {
         self.overrides.applied_to(&self.settings.turn)
     }
@@ -87,7 +90,7 @@ impl App {
         settings.model.id(&self.engine.generator)
     }
 
-    /// What a turn was answered with, where that is known. Its model is named where the profile has another one now.
+    /// Settings of a turn, where known. The model is explicit where the profile has another one now.
     pub fn settings_of(&self, turn: &Turn) -> Option<TurnSettings> {
         let trace = &turn.record.trace;
         let mut settings = trace.settings.clone()?;
@@ -104,13 +107,13 @@ impl App {
         id == self.engine.generator || self.settings.generators.iter().any(|here| here == id)
     }
 
-    /// Tokens that prompt and answer may have together.
+    /// Most tokens of prompt and answer together.
     pub fn context_tokens(&self) -> usize {
         self.settings.context_tokens
     }
 
-    /// About what the next prompt will hold with this question. What the domain says of itself is not known here, and
-    /// counts as the default.
+    /// Estimated token budget of the next prompt with this question. The prompt prefix of the domain counts as the
+    /// default.
     pub fn next_prompt(&self, question: &str) -> Option<TokenBudget> {
         let (past, settings) = (self.history(), self.turn_settings().prompt);
         let language = settings.language.wanted().unwrap_or_else(|| Language::of(question));
@@ -119,15 +122,19 @@ impl App {
         TokenBudget::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
     }
 
-    pub(super) fn settings_loaded(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
-        let (domain, changes, problem) = loaded;
+    pub(super) fn settings_loaded(
+        &mut self,
+        domain: DomainName,
+        changes: SettingsOverride,
+        problem: Option<Problem>,
+    ) -> Vec<Effect> {
         if self.opening_domain.as_ref() == Some(&domain) {
             self.loaded = Some(Loaded { domain, changes, problem });
         }
         Vec::new()
     }
 
-    /// The domain is open: its settings hold from now on.
+    /// Applies the overrides of a domain that has been opened.
     pub(super) fn use_settings_of(&mut self, domain: &DomainName) {
         (self.overrides, self.edits) = (SettingsOverride::default(), 0);
         if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
@@ -149,7 +156,7 @@ impl App {
         vec![Effect::SaveSettings { domain, edit }]
     }
 
-    /// An edit has reached the file, which may say more than is known here.
+    /// Takes the stored overrides, which may have concurrent changes.
     pub(super) fn settings_kept(
         &mut self,
         domain: &DomainName,
@@ -161,7 +168,7 @@ impl App {
         self.edits = self.edits.saturating_sub(1);
         match kept {
             Err(problem) => return self.noting(Some(problem)),
-            // Until the last edit is there, the file says less than is known here.
+            // While edits are pending, the file is behind.
             Ok(changes) if self.edits == 0 => self.overrides = changes,
             Ok(_) => {}
         }

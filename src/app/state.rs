@@ -1,8 +1,8 @@
-//! What is open and what is running; the front door [`App::handle`].
+//! State of the program; the entry point [`App::handle`].
 //!
-//! Invariants: at most one turn runs; the running turn is one of `turns`, or of a conversation that was left; a turn that is
-//! not explained runs last.
-//! Not here: the steps of a turn (`steps`), conversations that were left (`background`).
+//! Invariants: at most one turn runs; it is in `turns` or in a background conversation; a running turn that is not
+//! being explained is the last of its conversation.
+//! Not here: the steps of a turn (`steps`), background conversations (`background`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,25 +26,25 @@ use ragonite_rag::attribution::{ExplainAhead, Method};
 use ragonite_rag::prompt::{HistoryTurn, PAST_TURNS};
 use ragonite_rag::retrieval::EarlierQuestion;
 
-/// Tables that are kept, each of them whole; those that are looked at are loaded again.
+/// Most tables in memory; others are loaded again when needed.
 const MOST_TABLES: usize = 32;
 
-/// How a conversation is led.
+/// Settings of the app.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppSettings {
-    /// What turns are answered with, where their domain changes nothing of it.
+    /// Settings of turns, without overrides of a domain.
     pub turn: TurnSettings,
-    /// How many earlier turns the model is told about.
+    /// Earlier turns in the prompt, at most.
     pub past_turns: usize,
-    /// Whether questions to go on with are looked for.
+    /// Whether follow-up questions are suggested.
     pub suggestions: Suggestions,
-    /// Whether answers are explained before that is asked for.
+    /// Whether explanations are prefetched.
     pub explain_ahead: ExplainAhead,
     /// Id of the reranker; none where the profile has none.
     pub reranker: Option<String>,
     /// Ids of the generators whose weights are here.
     pub generators: Vec<String>,
-    /// Tokens that prompt and answer may have together.
+    /// Most tokens of prompt and answer together.
     pub context_tokens: usize,
 }
 
@@ -90,7 +90,7 @@ impl Phase {
     }
 }
 
-/// What the user wants to see.
+/// A navigation of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Navigation {
     Domain(DomainName),
@@ -98,34 +98,34 @@ pub(super) enum Navigation {
     NewConversation,
 }
 
-/// A conversation that is on its way to the screen.
+/// A conversation that is being opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PendingOpen {
-    /// One of the lists.
+    /// A conversation of the lists.
     Stored(ConversationId),
-    /// One of another domain, which is being opened.
+    /// A conversation of a domain that is being opened.
     InOpening(ConversationId),
-    /// One that is being made of the turns of another.
+    /// A branch of this conversation.
     BranchOf(ConversationId),
 }
 
 impl PendingOpen {
-    /// Whether what failed with a conversation is what is waited for.
+    /// Whether a failure of this conversation ends the wait.
     fn fails_with(self, conversation: ConversationId) -> bool {
         let (Self::Stored(awaited) | Self::InOpening(awaited) | Self::BranchOf(awaited)) = self;
         awaited == conversation
     }
 }
 
-/// The state of the program that is not the screen's own.
+/// State of the program, without that of the screen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct App {
     pub(super) settings: AppSettings,
-    /// What the open domain changes of them.
+    /// Overrides of the open domain.
     pub(super) overrides: SettingsOverride,
-    /// What another domain changes, whose settings are looked at.
+    /// Overrides of another domain whose settings are shown.
     pub(super) other_overrides: Option<(DomainName, SettingsOverride)>,
-    /// Edits of them that are on their way to its file.
+    /// Pending edits of the overrides.
     pub(super) edits: usize,
     pub(super) loaded: Option<Loaded>,
     pub(super) missing_models: Option<MissingModels>,
@@ -134,18 +134,18 @@ pub struct App {
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
     pub(super) trash: Vec<ConversationRecord>,
-    /// What is looked for in the conversations, and what was found.
+    /// Search in the conversations.
     pub(super) finding: Option<String>,
     pub(super) found: Option<FoundConversations>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
-    /// Conversations that were left and are still needed.
+    /// Background conversations.
     pub(super) background: Vec<BackgroundConversation>,
-    /// Why something could last not be stored, while it is not.
+    /// The last save problem, until all turns are stored.
     pub(super) save_problem: Option<Problem>,
-    /// The user was told that leaving loses something.
+    /// Whether the user was warned that quitting loses answers.
     pub(super) quit_warned: bool,
-    /// The domain of the one of them that something happens to at this moment.
+    /// Domain of the background conversation that handles the current event.
     pub(super) background_domain: Option<DomainName>,
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
@@ -154,27 +154,27 @@ pub struct App {
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
-    /// The conversation that is waited for; questions wait too.
+    /// The conversation that is being opened; questions are refused meanwhile.
     pub(super) pending_open: Option<PendingOpen>,
-    /// The job that looks for questions to go on with, and its turn.
+    /// The job that generates suggestions, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
-    /// The job that explains an answer though nobody asked for it yet, and its turn.
+    /// The job of the prefetch, and its turn.
     pub(super) prefetch: Option<(TurnKey, TurnKey)>,
-    /// What became of the ranks of a turn's sources without some of their context.
+    /// Ranks of a turn's sources with parts of their context.
     pub(super) trial: Option<ContextTrial>,
-    /// The document that is read.
+    /// The open document.
     pub(super) document: Option<OpenDocument>,
     pub(super) canceling: Option<TurnKey>,
     pub(super) last_key: u64,
 }
 
 impl App {
-    /// Nothing open yet.
+    /// An app with nothing open.
     pub fn new(settings: AppSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// What to do first.
+    /// The first effects.
     pub fn start(&self) -> Vec<Effect> {
         vec![Effect::ListDomains]
     }
@@ -204,7 +204,7 @@ impl App {
         self.conversation.as_ref()
     }
 
-    /// How an answer is explained unless another method is asked for.
+    /// The default attribution method.
     pub fn method(&self) -> Method {
         self.turn_settings().attribution.method
     }
@@ -239,51 +239,51 @@ impl App {
         self.opening_domain.is_some() || self.pending_open.is_some()
     }
 
-    /// Whether every finished turn is stored, or cannot be. Headless commands wait for it before they leave.
+    /// Whether every finished turn is stored or failed to be. Headless commands wait for it before they exit.
     pub fn is_saved(&self) -> bool {
         let left = self.background.iter().flat_map(|sheet| &sheet.turns);
         self.turns.iter().chain(left).all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
     }
 
-    /// The turn for which questions to go on with are looked for.
+    /// The turn for which suggestions are being generated.
     pub fn suggesting(&self) -> Option<TurnKey> {
         self.suggesting.map(|(_, turn)| turn)
     }
 
-    /// What the machine runs on.
+    /// Models and device.
     pub fn engine(&self) -> &EngineStatus {
         &self.engine
     }
 
-    /// What went wrong last and is not yet dismissed.
+    /// The last problem, until it is dismissed.
     pub fn problem(&self) -> Option<&Problem> {
         self.problem.as_ref().map(|told| &told.problem)
     }
 
-    /// The same where the program itself refused, so that it can be said in another language.
+    /// The last problem as a refusal, for translation; none where it is no refusal.
     pub fn refusal(&self) -> Option<&Refusal> {
         self.problem.as_ref()?.refusal.as_ref()
     }
 
-    /// The table of a row or table evidence. Outer none: not loaded; inner none: it has none.
+    /// The table of a row or table evidence. Outer none: not loaded; inner none: no table.
     pub fn table(&self, evidence: EvidenceId) -> Option<Option<&TableGrid>> {
         self.tables.get(&evidence).map(Option::as_deref)
     }
 
-    /// The last answered turns before `key`, oldest first, as the model is told about them. A turn that asks another one
-    /// again is told what that one was told.
+    /// The history of a prompt: the last answered turns before `key`, oldest first. A variant has the history of its
+    /// original.
     pub fn history_before(&self, key: TurnKey) -> Vec<HistoryTurn> {
         self.past_of(self.before(key))
     }
 
-    /// The turns before `key`, or before the one that it asks again.
+    /// The turns before `key`, or before its original.
     fn before(&self, key: TurnKey) -> &[Turn] {
         let first = self.first_asked(key);
         let before = self.turns.iter().position(|turn| turn.key == first).unwrap_or(self.turns.len());
         &self.turns[..before]
     }
 
-    /// As [`App::history_before`], for a turn that is not there yet.
+    /// Like [`App::history_before`], for a new turn.
     pub(super) fn history(&self) -> Vec<HistoryTurn> {
         self.past_of(&self.turns)
     }
@@ -292,19 +292,19 @@ impl App {
         self.last(turns, Turn::as_past)
     }
 
-    /// The turns of [`App::history_before`], as the search goes by them.
+    /// The turns of [`App::history_before`] for the search.
     pub fn earlier_questions(&self, key: TurnKey) -> Vec<EarlierQuestion> {
         self.last(self.before(key), Turn::as_earlier)
     }
 
-    /// From the end, so that a long conversation costs no more than a short one.
+    /// The last turns; starts from the end, so that the length of a conversation costs nothing.
     fn last<T>(&self, turns: &[Turn], told: impl Fn(&Turn) -> Option<T>) -> Vec<T> {
         let mut last: Vec<T> = turns.iter().rev().filter_map(told).take(self.settings.past_turns).collect();
         last.reverse();
         last
     }
 
-    /// Takes in what happened and says what to do about it.
+    /// Handles an event and returns the effects.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         if event.is_a_wish() {
             self.notice = None;
@@ -312,7 +312,7 @@ impl App {
         self.dispatch(event)
     }
 
-    /// Takes in what happened to the open conversation, or to none.
+    /// Handles an event of the open conversation or of none.
     pub(super) fn handle_open(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
@@ -330,11 +330,11 @@ impl App {
             Event::ExportEvalCase { turn } => self.export_eval_case(turn),
             Event::BranchWanted { turn } => self.branch(turn),
             Event::OtherSettingsWanted(domain) => self.want_settings_of(domain),
-            Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings((domain, changes, problem)),
+            Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings(domain, changes, problem),
             Event::OtherSettingsChanged { domain, changes } => self.change_other_settings(domain, changes),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
-            Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
+            Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded(domain, changes, problem),
             Event::NotCopied { what, text } => vec![Effect::CopyByTerminal { what, text }],
             Event::Done(notice) => {
                 self.notice = Some(notice);
@@ -343,7 +343,7 @@ impl App {
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.navigate(Navigation::Domain(name)),
             Event::DomainCancelRequested => self.cancel_opening(),
-            // Who gave the domain up has seen to everything else, and taking an event in ends its notice.
+            // Cancellation of the opening has done the rest; handling any event clears the notice.
             Event::DomainNotOpened(_) | Event::NoticeSeen => Vec::new(),
             Event::ConversationChosen(id) => self.navigate(Navigation::Conversation(id)),
             Event::ConversationBranched { of, branch } => self.branched(of, branch),
@@ -368,9 +368,9 @@ impl App {
             }
             Event::Failed(problem) => self.noting(Some(problem)),
             Event::Refused(refusal) => self.refuse(refusal),
-            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, (&feedback, stored), problem),
+            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, &feedback, stored, problem),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
-            Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, (id, number)),
+            Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, id, number),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::ModelsLooked { missing, generators } => self.models_looked(missing, generators),
             Event::ModelsWanted => vec![Effect::LookForModels],
@@ -394,7 +394,7 @@ impl App {
         Vec::new()
     }
 
-    /// Says why something is not done.
+    /// Refuses a request.
     pub(super) fn refuse(&mut self, refusal: Refusal) -> Vec<Effect> {
         self.problem = Some(refusal.into());
         Vec::new()
@@ -409,7 +409,7 @@ impl App {
         TurnKey(self.last_key)
     }
 
-    /// Grants a wish. What runs goes on in the conversation that is left.
+    /// Navigates. A running turn goes on in the background.
     pub(super) fn navigate(&mut self, wish: Navigation) -> Vec<Effect> {
         self.problem = None;
         match wish {
@@ -421,7 +421,7 @@ impl App {
             Navigation::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
             Navigation::Conversation(id) => self.navigate_to_conversation(id),
             Navigation::NewConversation => {
-                // What is new would not be among what was found.
+                // The search result would lack the new conversation.
                 self.end_search();
                 self.pending_open = None;
                 self.show(None, Vec::new());
@@ -455,7 +455,7 @@ impl App {
         }
     }
 
-    /// Whether a conversation is on screen afterwards without being loaded: the history has less of it than is known here.
+    /// Shows a conversation from memory, where it is more complete than in the history. Returns whether it did.
     fn is_here(&mut self, id: ConversationId) -> bool {
         let open = self.conversation.as_ref().is_some_and(|open| open.id == id);
         let is_unsettled = self.is_busy_here() || self.turns.iter().any(|turn| turn.stored != Stored::Settled);
@@ -468,7 +468,7 @@ impl App {
         }
         self.opening_domain = None;
         let wanted = self.take_awaited_in_opening();
-        // What is left belongs to the domain that was open until now.
+        // The conversation that is left belongs to the previous domain.
         self.show(None, Vec::new());
         self.use_settings_of(&summary.name);
         self.conversations.retain(|conversation| conversation.domain == summary.name);
@@ -476,7 +476,7 @@ impl App {
         self.domain = Some(summary);
         self.tables.clear();
         self.tables_wanted.clear();
-        // Who opens one conversation after the other that was found is not done with them.
+        // A search result stays while its conversations are opened.
         if let Some(conversation) = wanted {
             return self.navigate(Navigation::Conversation(conversation));
         }
@@ -484,14 +484,14 @@ impl App {
         Vec::new()
     }
 
-    /// The conversation that was to be opened with the domain, which is waited for no longer.
+    /// Takes the conversation that waits for the domain.
     fn take_awaited_in_opening(&mut self) -> Option<ConversationId> {
         let Some(PendingOpen::InOpening(conversation)) = self.pending_open else { return None };
         self.pending_open = None;
         Some(conversation)
     }
 
-    /// The domain of a conversation that was found, where it is not the open one.
+    /// The domain of a found conversation, where it is not the open one.
     fn other_domain_of(&self, id: ConversationId) -> Option<DomainName> {
         let found = self.found.iter().flat_map(|found| &found.found);
         let domain = &found.map(|found| &found.conversation).find(|found| found.id == id)?.domain;
@@ -508,7 +508,7 @@ impl App {
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
     }
 
-    /// Gives up the domain that is being opened; the one before it stays.
+    /// Cancels the opening of a domain; the previous one stays.
     fn cancel_opening(&mut self) -> Vec<Effect> {
         if self.opening_domain.take().is_none() {
             return Vec::new();
@@ -537,7 +537,7 @@ impl App {
         Vec::new()
     }
 
-    /// What is no longer wanted has not failed.
+    /// Handles a failure to open a conversation, unless the user chose another.
     fn conversation_failed(&mut self, conversation: ConversationId, problem: Problem) -> Vec<Effect> {
         if !self.pending_open.is_some_and(|awaited| awaited.fails_with(conversation)) {
             return Vec::new();

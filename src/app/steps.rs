@@ -1,7 +1,7 @@
 //! The steps of a turn: rewrite, retrieve, answer, save; explain, save again.
 //!
-//! Invariants: a step of another turn than the running one changes nothing; a turn that was told to stop takes no
-//! further step; saves of a new conversation wait until the first of them has given it its id.
+//! Invariants: an event of another turn than the running one changes nothing; a cancelled turn takes no further step;
+//! saves of a new conversation wait until the first save has returned its id.
 
 use time::OffsetDateTime;
 
@@ -16,15 +16,15 @@ use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
 use ragonite_rag::retrieval::Retrieved;
 
-/// A turn before it begins.
+/// A new turn.
 pub(super) struct Asked {
-    /// As typed.
+    /// The question as typed.
     pub(super) question: String,
-    /// As far as it is completed already.
+    /// The completed question, as far as known.
     pub(super) completed: String,
-    /// What is known of it already.
+    /// The trace, as far as known.
     pub(super) trace: Trace,
-    /// When.
+    /// Time of the question.
     pub(super) at: OffsetDateTime,
 }
 
@@ -57,7 +57,7 @@ impl App {
         effects
     }
 
-    /// The domain that a question would be asked of, or why none can be asked now.
+    /// The domain for a new question, or why none can be asked now.
     pub(super) fn ready_to_ask(&self) -> Result<DomainName, Refusal> {
         if self.is_busy_aside() {
             return Err(Refusal::AnotherRuns);
@@ -68,7 +68,7 @@ impl App {
         if self.is_opening() {
             return Err(Refusal::OpeningBeforeAsking);
         }
-        // A domain cannot be made without them either.
+        // A domain cannot be created without models either.
         let no_models = self.missing_models.as_ref().map(|missing| Refusal::NoModels(missing.fetching));
         self.domain_name().ok_or(no_models.unwrap_or(Refusal::NoDomain))
     }
@@ -78,11 +78,11 @@ impl App {
         self.ready_to_ask().is_ok()
     }
 
-    /// Puts a turn at the end of the conversation and runs it.
+    /// Appends a turn to the conversation and runs it.
     pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
         self.problem = None;
         if self.turns.is_empty() {
-            // The conversation that begins would not be among what was found.
+            // The search result would lack the new conversation.
             self.end_search();
         }
         let key = self.next_key();
@@ -122,15 +122,15 @@ impl App {
         let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToExplain);
         };
-        let said = &turn.record.trace.generator;
-        if method.asks_the_model() && !said.is_empty() && !self.has_generator(said) {
-            // Its tokens mean nothing to another model, whose answers would differ anyway.
+        let generator = &turn.record.trace.generator;
+        if method.asks_the_model() && !generator.is_empty() && !self.has_generator(generator) {
+            // Another model has other tokens and other answers.
             return self.refuse(Refusal::OtherModel);
         }
         if purpose == Purpose::Sentences
             && turn.record.trace.attribution.as_ref().is_some_and(|shown| shown.instead.is_some())
         {
-            // Its sentences are not those of the stored answer, which is what can be read again.
+            // Only sentences of the stored answer can be scored again.
             return self.refuse(Refusal::OtherAnswer);
         }
         let key = turn.key;
@@ -138,7 +138,7 @@ impl App {
             return Vec::new();
         }
         let mut effects = self.stop_unasked();
-        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Trigger::User)) {
+        if let Some(explanation) = self.explanation(index, method, purpose, key, Trigger::User) {
             self.problem = None;
             self.phase = Phase::Explaining(key);
             effects.push(explanation);
@@ -146,12 +146,14 @@ impl App {
         effects
     }
 
-    /// What explains an answer under the key `job`; its turn is then being explained.
+    /// The effect that explains an answer as `job`.
     pub(super) fn explanation(
         &mut self,
         index: usize,
-        (method, purpose): (Method, Purpose),
-        (job, demand): (TurnKey, Trigger),
+        method: Method,
+        purpose: Purpose,
+        job: TurnKey,
+        demand: Trigger,
     ) -> Option<Effect> {
         let domain = self.domain_name()?;
         let mut settings = self.turn_settings();
@@ -164,7 +166,7 @@ impl App {
         }
         turn.problem = None;
         if let Some(answered_with) = &turn.record.trace.settings {
-            // What is said without a source is as long, and reads as much, as the answer it is compared with.
+            // Counterfactual answers have the prompt limits of the original.
             settings.prompt.clone_from(&answered_with.prompt);
         }
         let mut known = Vec::new();
@@ -184,18 +186,18 @@ impl App {
         self.refuse(refusal)
     }
 
-    /// Whether another method than the shown one explained this turn before, as it would be explained now.
+    /// Whether an earlier explanation by `method` with the current settings exists.
     pub fn is_explained_by(&self, index: usize, method: Method) -> bool {
         let earlier = self.turns.get(index).and_then(|turn| turn.record.trace.earlier(method));
         let now = AttributionSettings { method, ..self.turn_settings().attribution };
-        // One by one is as good as what leaves some out together.
+        // An explanation without group test is as good as one with it.
         let is_as_good = |with: &AttributionSettings| {
             *with == now || *with == AttributionSettings { group_test: GroupTest::Off, ..now.clone() }
         };
         earlier.is_some_and(|earlier| earlier.settings.as_ref().is_none_or(is_as_good))
     }
 
-    /// Shows again what a method found before; what is shown now is kept as well.
+    /// Shows an earlier explanation and keeps the current one.
     pub(super) fn show_earlier(&mut self, index: usize, method: Method) -> Vec<Effect> {
         if self.is_busy() {
             return self.refuse_while_busy();
@@ -210,12 +212,12 @@ impl App {
         self.save(key)
     }
 
-    /// Looks for questions to go on with from a turn, where nothing else is wanted.
+    /// Generates suggestions for a turn, where configured and idle.
     fn suggest(&mut self, key: TurnKey) -> Vec<Effect> {
         if self.is_busy() || self.settings.suggestions == Suggestions::Off {
             return Vec::new();
         }
-        // What follows from a question does not change with how it was asked.
+        // A variant has the suggestions of its original.
         let Some(turn) = self.turn(key).filter(|turn| turn.variant().is_none()) else { return Vec::new() };
         let Some(answer) = turn.answer().filter(|answer| answer.answered).cloned() else { return Vec::new() };
         let (question, hits) = (turn.record.completed_question.clone(), turn.hits_in_prompt());
@@ -238,7 +240,7 @@ impl App {
         effects
     }
 
-    /// The generator is wanted for something else than what nobody asked for.
+    /// Cancels prefetches and suggestions, because the generator is needed.
     pub(super) fn stop_unasked(&mut self) -> Vec<Effect> {
         let mut effects = self.stop_prefetch();
         effects.extend(self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)));
@@ -256,7 +258,7 @@ impl App {
         }
     }
 
-    /// An event of a running turn. The last arm is where everything stale or out of place ends.
+    /// Handles an event of a turn. The last arm drops stale events.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
         if let Some(effects) = self.prefetch_event(&event) {
             return effects;
@@ -284,7 +286,7 @@ impl App {
                 self.answered(key, *answer)
             }
             (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => {
-                self.advanced(key, (done, total), &clusters)
+                self.advanced(key, done, total, &clusters)
             }
             (Phase::Explaining(key), Event::AttributionFinished { turn, attribution }) if key == turn => {
                 self.explained(key, *attribution)
@@ -296,7 +298,7 @@ impl App {
             (_, Event::TurnCanceled { turn } | Event::TurnFailed { turn, .. })
                 if self.suggesting.is_some_and(|(job, _)| job == turn) =>
             {
-                // Nobody asked for it, so nobody misses it.
+                // A failed prefetch or suggestion is silent.
                 let answered = self.suggesting.take().map(|(_, answered)| answered);
                 answered.map(|key| self.prefetch_explanation(key)).unwrap_or_default()
             }
@@ -318,7 +320,7 @@ impl App {
     fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
-        // What the user edited is searched for as it stands: among the questions before it is the one put right.
+        // An edited question is searched alone, because the earlier questions include the one it corrects.
         let first = self.turn(self.first_asked(key)).and_then(|turn| turn.record.trace.rewrite.as_ref());
         let how = first.map_or(rewrite.how, |first| first.how);
         let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier_questions(key) };
@@ -335,7 +337,7 @@ impl App {
                 self.phase = Phase::Retrieving(key);
                 vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier, settings }]
             }
-            // The step was done before it saw that it was to stop; no other answer comes.
+            // The step ended before it saw the cancellation; no other event will come.
             _ => self.settle(key, Outcome::Canceled),
         }
     }
@@ -367,15 +369,10 @@ impl App {
         effects
     }
 
-    pub(super) fn advanced(
-        &mut self,
-        key: TurnKey,
-        (done, total): (usize, usize),
-        clusters: &[Cluster],
-    ) -> Vec<Effect> {
+    pub(super) fn advanced(&mut self, key: TurnKey, done: usize, total: usize, clusters: &[Cluster]) -> Vec<Effect> {
         self.with_turn(key, |turn| {
             if let Some(explaining) = &mut turn.explaining {
-                explaining.advance((done, total), clusters);
+                explaining.advance(done, total, clusters);
             }
         })
     }
@@ -393,7 +390,7 @@ impl App {
         self.settle(key, Outcome::Answered)
     }
 
-    /// Ends an explanation before its end; what is known of it is kept, all else of the turn stays as it was.
+    /// Stops an explanation and keeps its clusters; the rest of the turn stays.
     pub(super) fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
             self.problem = problem.clone().map(Notification::from);
@@ -404,7 +401,7 @@ impl App {
         effects
     }
 
-    /// Keeps what an explanation that ends before its end knows.
+    /// Keeps the clusters of a stopped explanation.
     pub(super) fn keep_stopped(&mut self, key: TurnKey) -> Vec<Effect> {
         let mut has_more = false;
         self.with_turn(key, |turn| {
@@ -427,7 +424,7 @@ impl App {
         effects
     }
 
-    /// Nothing runs any more.
+    /// Goes idle.
     fn rest(&mut self) -> Vec<Effect> {
         self.phase = Phase::Idle;
         self.canceling = None;
@@ -461,7 +458,8 @@ impl App {
         &mut self,
         key: TurnKey,
         conversation: ConversationRecord,
-        (id, number): (TurnId, u32),
+        id: TurnId,
+        number: u32,
     ) -> Vec<Effect> {
         let is_listed = conversation.deleted_at.is_none();
         if is_listed && self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
@@ -473,13 +471,12 @@ impl App {
         }
         let is_new = turn.record.id == TurnId(0);
         let before = turn.record.number;
-        // A later one than it was asked with, where another program went on with the conversation, or a turn that was
-        // asked later was stored before it.
+        // The number may be higher, where another program continued the conversation or a later turn was stored
+        // first.
         turn.record.number = number;
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
-        let number = (before, turn.record.number);
-        self.follow_number(key, number);
+        self.follow_number(key, before, number);
         self.conversation = Some(conversation);
         let mut effects = self.save_waiting();
         if is_new {
@@ -494,7 +491,7 @@ impl App {
         turn.stored = Stored::Unsaved;
         (self.save_problem, self.quit_warned) = (Some(problem), false);
         if self.conversation.is_none() {
-            // What waits for the conversation that this turn would have begun has nowhere to go either.
+            // Turns that wait for the new conversation cannot be stored either.
             for turn in self.turns.iter_mut().filter(|turn| turn.stored == Stored::Waiting) {
                 turn.stored = Stored::Unsaved;
             }

@@ -1,6 +1,6 @@
-//! A turn on screen: the record that will be stored, and what is known while it grows.
+//! A turn in memory: the record to store, and the state of its running step.
 //!
-//! Invariant: everything worth keeping is in `record`; the other fields may be lost with the program.
+//! Invariant: `record` holds everything worth storing; the other fields may be lost.
 
 use super::{Problem, TurnKey};
 use ragonite_base::{Language, Millis};
@@ -11,18 +11,18 @@ use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, Metho
 use ragonite_rag::prompt::{Cut, HistoryTurn, Prompt};
 use ragonite_rag::retrieval::{EarlierQuestion, Hit};
 
-/// The answer's prompt, as soon as it is built.
+/// Size of the prompt, once it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptSize {
-    /// Its length.
+    /// Tokens of the prompt.
     pub tokens: usize,
     /// Sources in it.
     pub sources: usize,
-    /// What did not fit.
+    /// What was cut.
     pub cut: Vec<Cut>,
 }
 
-/// How far the generator has read the prompt, in tokens.
+/// Progress of reading the prompt, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// Tokens read.
@@ -31,41 +31,40 @@ pub struct Reading {
     pub total: usize,
 }
 
-/// What a turn is explained for.
+/// Purpose of an explanation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To see what each source mattered for the whole answer.
+    /// Attribution of the whole answer.
     #[default]
     Answer,
-    /// To see what each sentence rests on; what is known of the whole answer stays as it is.
+    /// Attribution of sentences; that of the whole answer stays.
     Sentences,
 }
 
-/// How far an explanation has come.
+/// A running explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explaining {
-    /// How it is computed.
+    /// Attribution method.
     pub method: Method,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// With these settings.
+    /// Its settings.
     pub settings: AttributionSettings,
     /// Clusters settled.
     pub done: usize,
-    /// All of them; 0 until they are counted.
+    /// Clusters in all; 0 until they are counted.
     pub total: usize,
-    /// What is known: the settled ones with shares among themselves, then the estimated ones, then those that were only
-    /// compared.
+    /// Known clusters: settled ones with shares among themselves, then estimated ones, then similarities.
     pub clusters: Vec<Cluster>,
 }
 
 impl Explaining {
-    /// Takes what is known now; of what is not among it, the comparison stays.
-    pub(super) fn advance(&mut self, (done, total): (usize, usize), known: &[Cluster]) {
+    /// Takes the clusters known now; similarities of other sources stay.
+    pub(super) fn advance(&mut self, done: usize, total: usize, known: &[Cluster]) {
         let is_left = |one: &Cluster| known.iter().all(|new| new.hits.iter().all(|hit| !one.hits.contains(hit)));
         let compared = |one: &Cluster| one.how == Provenance::Similarity;
         self.clusters.retain(|one| compared(one) && is_left(one));
-        // What a sentence rests on is another question.
+        // Similarities are not shown for sentences.
         let of_answer = |one: &&Cluster| self.purpose == Purpose::Answer || !compared(one);
         self.clusters = known.iter().filter(of_answer).chain(&self.clusters).cloned().collect();
         (self.done, self.total) = (done, total);
@@ -77,31 +76,31 @@ impl Explaining {
 pub struct Turn {
     /// Its key in this run of the program.
     pub key: TurnKey,
-    /// The growing record. Its outcome means something only once the turn is no longer running.
+    /// The record. Its outcome is valid only once the turn no longer runs.
     pub record: TurnRecord,
     /// The answer so far.
     pub streamed: String,
-    /// The prompt's size.
+    /// Size of the prompt.
     pub prompt: Option<PromptSize>,
-    /// How far the prompt is read.
+    /// Progress of reading the prompt.
     pub reading: Option<Reading>,
     /// The running explanation.
     pub explaining: Option<Explaining>,
     /// Why its last stage failed.
     pub problem: Option<Problem>,
-    /// What the history knows of it.
+    /// State in the history.
     pub(super) stored: Stored,
 }
 
-/// How a turn stands to the history.
+/// State of a turn in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Stored {
     /// Nothing to store.
     #[default]
     Settled,
-    /// On its way.
+    /// Being stored.
     Saving,
-    /// On its way, and changed since.
+    /// Being stored, and changed since.
     SavingOld,
     /// Waits until the conversation has its id.
     Waiting,
@@ -142,13 +141,13 @@ impl Turn {
         self.answer().map_or(self.streamed.as_str(), |answer| answer.text.as_str())
     }
 
-    /// What each sentence of its answer rests on; empty where that is not known.
+    /// Sentence attribution; empty where unknown.
     pub fn sentences(&self) -> &[Sentence] {
         let attribution = self.record.trace.attribution.as_ref().filter(|_| self.explaining.is_none());
         attribution.map_or(&[], |attribution| attribution.sentences.as_slice())
     }
 
-    /// What it is answered with; the defaults where an older program stored it.
+    /// Settings; the defaults where an older version stored the turn.
     pub(super) fn settings(&self) -> TurnSettings {
         self.record.trace.settings.clone().unwrap_or_default()
     }
@@ -169,12 +168,12 @@ impl Turn {
         self.record.outcome == Outcome::Answered && self.answer().is_some()
     }
 
-    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    /// The variant data; none where the turn is no variant.
     pub fn variant(&self) -> Option<&Variant> {
         self.record.trace.variant.as_ref()
     }
 
-    /// What the model is told of it in later turns; none where it has no answer, or asks an earlier turn again.
+    /// The turn in later prompts; none without an answer and for variants.
     pub fn as_past(&self) -> Option<HistoryTurn> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
         Some(HistoryTurn {
@@ -184,14 +183,14 @@ impl Turn {
         })
     }
 
-    /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
+    /// The turn in later searches; for the same turns as [`Turn::as_past`].
     pub fn as_earlier(&self) -> Option<EarlierQuestion> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
         Some(EarlierQuestion::answered(&self.record.question, self.hits(), answer.cited_sources()))
     }
 
-    /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method; one
-    /// that left some out together makes room for what tells them apart. Whether it did.
+    /// Moves the clusters of a stopped explanation into the record, unless the record has a complete one by the same
+    /// method without a group to split. Returns whether it did.
     pub(super) fn keep_stopped(&mut self, explaining: Explaining) -> bool {
         let Explaining { method, purpose, settings, total, clusters, .. } = explaining;
         let trace = &mut self.record.trace;
@@ -207,7 +206,7 @@ impl Turn {
         is_kept
     }
 
-    /// Moves a half answer into the record, so that it is kept.
+    /// Moves a partial answer into the record.
     pub(super) fn keep_streamed(&mut self) {
         if self.record.trace.answer.is_some() || self.streamed.trim().is_empty() {
             return;
@@ -238,7 +237,7 @@ impl Turn {
         });
     }
 
-    /// Reads the time per stage off the results.
+    /// Computes the timings per stage.
     pub(super) fn add_up_timings(&mut self) {
         let trace = &mut self.record.trace;
         let rewrite = trace.rewrite.as_ref().map(|rewrite| rewrite.total_ms).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! What a key can mean, and which keys mean it unless the user says otherwise.
+//! Actions of the user, their default keys and their English texts.
 //!
 //! Invariant: the order of the variants is the order in the help.
 
 use serde::{Deserialize, Serialize};
 
-/// What a key means: what the user would say.
+/// An action that a key can trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -24,49 +24,49 @@ pub enum Action {
     NewConversation,
     /// Go to the box in which a question is written, whatever runs.
     WriteQuestion,
-    /// Explain the selected answer as the settings say: unless they say otherwise, leave sources out and see what changes.
+    /// Explain the selected answer by the configured method.
     Explain,
-    /// Explain it by similarity only: quick and rough.
+    /// Explain the answer by similarity: quick and rough.
     ExplainBySimilarity,
-    /// Explain it by a preview: hide sources from the answer, an estimate.
+    /// Explain the answer by a preview, an estimate with masked sources.
     ExplainByPreview,
-    /// Explain it by log-probability: how much less probable it is without a source.
+    /// Explain by log-probability: how much less probable the answer is without each source.
     ExplainByLogprob,
-    /// Explain it by divergence: how far the predictions of its words move without a source.
+    /// Explain by divergence: how far the token predictions move without each source.
     ExplainByJsd,
-    /// Choose the sentence before, and see what it rests on.
+    /// Select the previous sentence and show its sources.
     PreviousSentence,
-    /// Choose the next sentence, and see what it rests on.
+    /// Select the next sentence and show its sources.
     NextSentence,
-    /// Choose the citation before in the selected answer.
+    /// Select the previous citation of the selected answer.
     PreviousCitation,
-    /// Choose the next citation in the selected answer.
+    /// Select the next citation of the selected answer.
     NextCitation,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
     /// Ask the first question that was suggested.
     AskFirst,
-    /// Ask the second.
+    /// Ask the second suggested question.
     AskSecond,
-    /// Ask the third.
+    /// Ask the third suggested question.
     AskThird,
-    /// The answer of the selected turn was of use.
+    /// Rate the selected answer up.
     RateUp,
-    /// It was not, and why.
+    /// Rate the selected answer down, with a reason.
     RateDown,
-    /// Copy what the focus is on.
+    /// Copy the text under the focus.
     Copy,
-    /// Write or copy the selected turn or the conversation in a format that is chosen; in the lists, the conversation to a file.
+    /// Export the selected turn or the conversation; in the lists, write the conversation to a file.
     Export,
-    /// Go on from the selected turn in a conversation of its own.
+    /// Branch: continue from the selected turn in a new conversation.
     Branch,
-    /// Try again to store what could not be stored.
+    /// Store unsaved answers again.
     SaveAgain,
-    /// Make the selected turn a question that `eval` asks.
+    /// Export the selected turn as an `eval` question.
     Check,
-    /// Ask the selected turn again otherwise and compare the two, or compare it with another turn.
+    /// Compare the selected turn with a variant or with another turn.
     Compare,
-    /// See the selected evidence in its context, and how it would rank without parts of it.
+    /// Show the selected evidence in its context, and its rank without parts of the context.
     Context,
     /// Read the whole document of the selected evidence.
     OpenDocument,
@@ -84,33 +84,33 @@ pub enum Action {
     NextTheme,
     /// Look for a text in the pane; in the lists, for words in the conversations of all domains.
     Search,
-    /// Go to the next place that has it.
+    /// Go to the next match.
     NextMatch,
-    /// Go to the place before that has it.
+    /// Go to the previous match.
     PreviousMatch,
     /// Focus the next pane.
     NextPane,
-    /// Focus the pane before.
+    /// Focus the previous pane.
     PreviousPane,
     /// Go to the conversation.
     ShowConversation,
     /// Go to the evidence.
     ShowEvidence,
-    /// Go behind the scenes.
+    /// Show the trace of the turn.
     ShowBehind,
-    /// Go to why the answer came out as it did.
+    /// Show the attribution of the answer.
     ShowWhy,
     /// Go to domains and conversations.
     ShowLists,
-    /// Enlarge the pane with the focus, or show the others again.
+    /// Enlarge the focused pane, or show all panes again.
     Enlarge,
-    /// Hide the pane beside the conversation, or show it again.
+    /// Hide or show the pane beside the conversation.
     Hide,
     /// Move the border between the panes to the left.
     BorderLeft,
-    /// Move it to the right.
+    /// Move the border between the panes to the right.
     BorderRight,
-    /// Select the turn before.
+    /// Select the previous turn.
     PreviousTurn,
     /// Select the next turn.
     NextTurn,
@@ -134,13 +134,13 @@ pub enum Action {
     Left,
     /// Scroll a wide table to the right.
     Right,
-    /// Open or close what is selected.
+    /// Open or close the selected entry.
     Toggle,
     /// Give the selected conversation another title.
     Rename,
-    /// Put it before the others, or back among them.
+    /// Pin or unpin the selected conversation.
     Pin,
-    /// Move it to the trash; in the trash, remove it for good.
+    /// Move the selected conversation to the trash; in the trash, purge it.
     Delete,
 }
 
@@ -155,10 +155,10 @@ pub enum Place {
     Panes,
 }
 
-/// An action with all that is said of it.
+/// An action with its texts and keys.
 pub(super) struct Entry {
     pub(super) action: Action,
-    /// Name in a configuration.
+    /// Name in the configuration.
     pub(super) name: &'static str,
     /// For the help.
     pub(super) says: &'static str,
@@ -249,22 +249,22 @@ pub(super) const ENTRIES: &[Entry] = entries! {
 };
 
 impl Action {
-    /// Its name in a configuration.
+    /// Name of the action in the configuration.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// What it does, for the help.
+    /// English text for the help.
     pub fn label(self) -> &'static str {
         self.entry().says
     }
 
-    /// What it does, in a word or two for the footer.
+    /// English text for the footer, one or two words.
     pub fn hint(self) -> &'static str {
         self.entry().hint
     }
 
-    /// Where its keys count.
+    /// Where the keys of the action count.
     pub fn place(self) -> Place {
         self.entry().place
     }
@@ -275,7 +275,7 @@ impl Action {
     }
 
     fn entry(self) -> &'static Entry {
-        // The table has every variant in order; a test holds it to that.
+        // The table lists every variant in order; a test checks that.
         &ENTRIES[self as usize]
     }
 }

@@ -1,6 +1,6 @@
-//! A key with its modifiers, as it is typed, written in a configuration and shown in help.
+//! A key with its modifiers: as pressed, as written in the configuration, as shown in the help.
 //!
-//! Invariant: a chord reads back as it was written.
+//! Invariant: a chord that is written can be parsed again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub struct Chord {
 #[error("`{0}` is no key: write for example `Ctrl+N`, `Alt+Enter`, `F1`, `PgDn`, `?` or `Space`")]
 pub struct ChordError(String);
 
-/// Keys with a name of their own. The first name of a key is the one that is shown.
+/// Named keys. The screen shows the first name of a key.
 const NAMED: [(&str, KeyCode); 20] = [
     ("Enter", KeyCode::Enter),
     ("Esc", KeyCode::Esc),
@@ -46,7 +46,8 @@ const NAMED: [(&str, KeyCode); 20] = [
 ];
 
 impl Chord {
-    /// What was typed. Terminals report Shift in three ways; here a letter's case says it, and Tab keeps it.
+    /// The chord of a key event. Terminals report Shift in three ways; a letter keeps it as its case, Tab as a
+    /// modifier.
     pub fn of(key: KeyEvent) -> Self {
         Self::new(key.code, key.modifiers)
     }
@@ -63,12 +64,12 @@ impl Chord {
         }
     }
 
-    /// Whether it types a character into a text.
+    /// Whether the chord types a character.
     pub fn is_text(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()
     }
 
-    /// As it stands on a keyboard of the language.
+    /// The chord with the key names of the language.
     pub(super) fn shown(self, words: Words) -> String {
         let modifiers = [
             (KeyModifiers::CONTROL, words.control()),
@@ -89,7 +90,7 @@ impl Chord {
     }
 }
 
-/// As it is written in a configuration.
+/// The form of the configuration.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown(Words::default()))

@@ -1,20 +1,20 @@
-//! From a citation of the selected answer to the source it names, and back.
+//! Moves from a citation of the selected answer to its source, and back.
 //!
-//! Invariant: a citation that is chosen names a source that is there.
-//! Not here: where citations are drawn (`pane`), what a citation is (`markdown`).
+//! Invariant: a chosen citation names a source that exists.
+//! Not here: where citations are drawn (`pane`), how citations are recognized (`markdown`).
 
 use super::outline::Step;
 use super::pane;
 use super::screen::{Chosen, Pane, ScreenState};
 use ragonite_app::{App, Turn};
 
-/// The places in the evidence of the sources that the answer names, as they are read.
+/// Indices of the cited hits, in reading order.
 fn hits(turn: &Turn, screen: &ScreenState) -> Vec<Option<usize>> {
     let sources = pane::cited(turn, &screen.theme);
     sources.into_iter().map(|source| turn.hits().iter().position(|hit| hit.rank == source)).collect()
 }
 
-/// Chooses the next citation, or the one before; after the last comes the first.
+/// Chooses the next or the previous citation, cyclically.
 pub(super) fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     screen.set_focus(Pane::Conversation);
     let count = screen.turn(app).map_or(0, |turn| hits(turn, screen).len());
@@ -27,7 +27,7 @@ pub(super) fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     screen.citation = (count > 0).then(|| Chosen::at(to % count.max(1)));
 }
 
-/// Goes to the source of the chosen citation. Says whether there is one.
+/// Goes to the source of the chosen citation. Returns false where no citation is chosen.
 pub(super) fn follow(screen: &mut ScreenState, app: &App) -> bool {
     let (Some(chosen), Some(turn)) = (screen.citation, screen.turn(app)) else { return false };
     let Some(hit) = hits(turn, screen).get(chosen.at).copied().flatten() else { return false };
@@ -41,7 +41,7 @@ pub(super) fn follow(screen: &mut ScreenState, app: &App) -> bool {
     true
 }
 
-/// Goes back from the source to its citation, or leaves the citation. Says whether it did either.
+/// Goes back from the source to its citation, or deselects the citation. Returns false where neither applies.
 pub(super) fn leave(screen: &mut ScreenState) -> bool {
     let Some(chosen) = screen.citation else { return false };
     match screen.focus {

@@ -1,8 +1,9 @@
-//! Two turns beside each other, over the panes: what can be compared with a turn, and the two.
+//! The comparison of two turns: the menu of comparisons, and the comparison itself.
 //!
-//! Takes keys, gives the wish to ask a turn again otherwise. Any two answered turns of a conversation can be compared.
-//! Invariants: nothing is asked that the app would refuse without the panes in sight; what is compared is laid out anew
-//! only while it grows.
+//! Takes keys, gives the event that asks a turn again with a change. Any two answered turns of a conversation can be
+//! compared.
+//! Invariants: an event that the app would refuse closes the popup, so that the reason is visible; the comparison is
+//! laid out again only while one of its turns grows.
 //! Not here: asking again (`app`), drawing (`pane::compare`).
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -22,11 +23,11 @@ use ragonite_base::clean_line;
 use ragonite_config::Setting;
 use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
-/// What can be compared with a turn.
+/// The menu of comparisons with a turn.
 #[derive(Debug, Clone)]
 pub(super) struct CompareMenu {
     pub(super) turn: TurnKey,
-    /// Place of the evidence that is picked, from 0.
+    /// Index of the selected hit.
     evidence: usize,
     pub(super) selected: usize,
     pub(super) scroll: Scroll,
@@ -35,18 +36,18 @@ pub(super) struct CompareMenu {
 /// A line of the menu.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Choice {
-    /// The turn again, with this said of the source of this rank.
+    /// The turn again, with an override for the source of this rank.
     Pick(usize, Override),
-    /// The turn again, with settings that are chosen next.
+    /// The turn again, with settings that the user chooses next.
     OtherSettings,
-    /// The turn again, with the settings as they are now.
+    /// The turn again, with the current settings.
     SettingsNow,
     /// Another turn of the conversation.
     With(TurnKey),
 }
 
 impl CompareMenu {
-    /// What there is to choose from; nothing for a turn without an answer.
+    /// The choices; empty for a turn without an answer.
     pub(super) fn choices(&self, app: &App) -> Vec<Choice> {
         let Some(turn) = app.turn(self.turn).filter(|turn| turn.is_answered()) else { return Vec::new() };
         let mut choices = Vec::new();
@@ -63,7 +64,7 @@ impl CompareMenu {
         let of = turn.variant().map(|variant| variant.of);
         let mut others: Vec<&Turn> =
             app.turns().iter().filter(|other| other.key != turn.key && other.is_answered()).collect();
-        // The turn that it asks again comes first, then the latest.
+        // The original of a variant comes first, then the latest turns.
         others.sort_by_key(|other| (Some(other.record.number) != of, std::cmp::Reverse(other.key)));
         choices.extend(others.into_iter().map(|other| Choice::With(other.key)));
         choices
@@ -82,10 +83,10 @@ fn pick(hit: &Hit, how: OverrideKind) -> Override {
 #[derive(Debug, Clone)]
 pub(super) struct Comparison {
     pub(super) left: TurnKey,
-    /// None for the turn that was asked again and is the last one.
+    /// None for the variant of `left`, the last turn.
     right: Option<TurnKey>,
     pub(super) text: LongText,
-    /// As it was laid out for a width, once nothing of it grows any more.
+    /// Lines laid out for a width, once both turns are complete.
     pub(super) kept: Option<(usize, Vec<Line<'static>>)>,
 }
 
@@ -94,7 +95,7 @@ impl Comparison {
         Self { left, right, text: LongText::default(), kept: None }
     }
 
-    /// The two turns; none where one is no longer on screen.
+    /// The two turns; none where one of them has left the screen.
     pub(super) fn turns<'a>(&self, app: &'a App) -> Option<(&'a Turn, &'a Turn)> {
         let left = app.turn(self.left)?;
         let right = match self.right {
@@ -106,19 +107,19 @@ impl Comparison {
         Some((left, right))
     }
 
-    /// Whether one of the two is being answered or explained, and is not being stopped.
+    /// Whether one of the turns is running and not being cancelled.
     pub(super) fn is_running(&self, app: &App) -> bool {
         !app.is_canceling() && self.grows(app)
     }
 
-    /// Whether one of the two may still change.
+    /// Whether one of the turns may still change.
     pub(super) fn grows(&self, app: &App) -> bool {
         let shows = |key| self.turns(app).is_some_and(|(left, right)| [left.key, right.key].contains(&key));
         app.phase().turn().is_some_and(shows)
     }
 }
 
-/// Opens what can be compared with the selected turn.
+/// Opens the menu for the selected turn.
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return refused(Refusal::NothingAsked) };
     let (evidence, scroll) = (screen.evidence.selected, Scroll::default());
@@ -130,7 +131,8 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 pub(super) fn in_menu(
     screen: &mut ScreenState,
     app: &App,
-    (key, action): (KeyEvent, Option<Action>),
+    key: KeyEvent,
+    action: Option<Action>,
     now: OffsetDateTime,
 ) -> Vec<Intent> {
     let Some(Popup::Compare(menu)) = &mut screen.popup else { return Vec::new() };
@@ -156,7 +158,7 @@ pub(super) fn in_menu(
     }
 }
 
-/// Puts the cursor of the menu on a line that was clicked, and chooses it.
+/// Chooses a line of the menu that was clicked.
 pub(super) fn click(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
     let Some(Popup::Compare(menu)) = &mut screen.popup else { return Vec::new() };
     menu.selected = at;
@@ -170,8 +172,8 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
     let Some(Popup::Compare(menu)) = &screen.popup else { return Vec::new() };
     let turn = menu.turn;
     match choice {
-        Choice::Pick(_, pick) => ask_again(screen, app, (turn, Variation::Pick(pick)), now),
-        Choice::SettingsNow => ask_again(screen, app, (turn, Variation::SettingsNow), now),
+        Choice::Pick(_, pick) => ask_again(screen, app, turn, Variation::Pick(pick), now),
+        Choice::SettingsNow => ask_again(screen, app, turn, Variation::SettingsNow, now),
         Choice::OtherSettings => {
             screen.popup = Some(Popup::Settings(Box::new(SettingsView::again(turn))));
             vec![Intent::Redraw]
@@ -183,11 +185,12 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
     }
 }
 
-/// Asks a turn again and shows the two; what the app refuses closes what lies over the panes, so that its reason is seen.
+/// Asks a turn again and opens the comparison. A refusal closes the popup, so that its reason is visible.
 pub(super) fn ask_again(
     screen: &mut ScreenState,
     app: &App,
-    (key, other): (TurnKey, Variation),
+    key: TurnKey,
+    other: Variation,
     at: OffsetDateTime,
 ) -> Vec<Intent> {
     screen.popup = None;
@@ -199,21 +202,21 @@ pub(super) fn ask_again(
     vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
 }
 
-/// A key while two turns are compared.
+/// A key in the comparison.
 pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Comparison(view)) = &mut screen.popup else { return Vec::new() };
     if view.text.look_for(key, action) == Taken::Yes {
         return vec![Intent::Redraw];
     }
     match action {
-        // Without stopping what runs.
+        // The running turn goes on.
         Some(Action::Compare) => screen.popup = None,
         Some(Action::Copy) => {
-            let Some(turns) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
+            let Some((left, right)) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
             if view.grows(app) {
                 return refused(Refusal::WorkRuns);
             }
-            let text = pane::comparison_text(app, turns, (&screen.theme, screen.words));
+            let text = pane::comparison_text(app, left, right, &screen.theme, screen.words);
             return vec![Intent::Copy { what: Copied::Comparison, text }];
         }
         action => {
@@ -227,6 +230,6 @@ pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, 
 
 /// The wheel over the menu.
 pub(super) fn scroll_menu(menu: &mut CompareMenu, step: Step) {
-    // Where the menu ends is known when it is drawn.
+    // Drawing limits the selection to the menu.
     menu.selected = step.from(menu.selected, 1, usize::MAX);
 }

@@ -1,6 +1,7 @@
-//! An evidence in its context, over the panes: its parts can be switched off to see how the ranks move.
+//! A piece of evidence in its context, over the panes. Parts of the context can be switched off to see how the ranks
+//! change.
 //!
-//! Invariant: Esc first stops what is being worked out, then closes.
+//! Invariant: Esc first cancels the running computation, then closes the popup.
 //! Not here: the ranks (`retrieval`), drawing (`pane::context`), the whole document (`document`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -34,28 +35,28 @@ pub(super) const PARTS: [(char, ContextParts, ContextPart); 4] = [
     ('4', ContextParts::AFTER, ContextPart::After),
 ];
 
-/// An evidence in its context.
+/// The popup.
 #[derive(Debug, Clone)]
 pub(super) struct ContextView {
     pub(super) turn: TurnKey,
     pub(super) evidence: EvidenceId,
-    /// The parts that are not switched off.
+    /// The parts that are on.
     pub(super) parts: ContextParts,
     pub(super) text: LongText,
 }
 
 impl ContextView {
-    /// The hit that is looked at; none where it is no longer on screen.
+    /// The hit; none where it has left the screen.
     pub(super) fn hit<'a>(&self, app: &'a App) -> Option<&'a Hit> {
         app.turn(self.turn)?.hits().iter().find(|hit| hit.evidence == self.evidence)
     }
 
-    /// What is known of the ranks with the parts that are on.
+    /// The ranks with the parts that are on, as far as known.
     pub(super) fn trial<'a>(&self, app: &'a App) -> Option<&'a ContextTrial> {
         app.trial().filter(|trial| trial.turn == self.turn && trial.parts == self.parts)
     }
 
-    /// Whether the ranks are being worked out.
+    /// Whether the ranks are being computed.
     pub(super) fn is_trying(&self, app: &App) -> bool {
         self.trial(app).is_some_and(|trial| trial.ranks == Fetched::Coming)
     }
@@ -77,7 +78,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
-/// A key while an evidence is looked at.
+/// A key while the popup is open.
 pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Context(view)) = &mut screen.popup else { return Vec::new() };
     if view.text.look_for(key, action) == Taken::Yes {
@@ -103,7 +104,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
     vec![Intent::Redraw]
 }
 
-/// Goes to the evidence before or behind; the selection goes along.
+/// Goes to the previous or next hit and selects it.
 fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     let selected = screen.turn(app).map(|turn| turn.key);
     let Some(Popup::Context(view)) = &mut screen.popup else { return };

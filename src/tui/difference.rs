@@ -1,8 +1,8 @@
-//! How one answer differs from another, as marked text.
+//! Differences between two answers, as marked text.
 //!
-//! Takes two answers, compares them as they are read on the screen, without the signs of Markdown. Removed words read
-//! `[-so-]`, added ones `{+so+}`: the marks carry the meaning, colour only helps. What both have keeps its look.
-//! Not here: finding the difference (`attribution`), the look of an answer (`markdown`).
+//! Takes two answers; compares the rendered text, without the Markdown syntax. Removed words read `[-so-]`, added words
+//! `{+so+}`, so that the marks carry the meaning without colour. Common text keeps its style.
+//! Not here: the diff (`attribution`), rendering an answer (`markdown`).
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use super::markdown::flat;
 use super::theme::Theme;
 use ragonite_rag::attribution::{Change, DiffPart, difference};
 
-/// The other answer with its differences from the original marked.
+/// The text of `other` with its differences from `original` marked.
 pub(super) fn marked(original: &str, other: &str, theme: &Theme) -> Vec<Span<'static>> {
     parts(original, other, theme).into_iter().flat_map(|(_, spans)| spans).collect()
 }
 
-/// Each answer, with what only it has marked.
+/// The left and the right answer, each with its own words marked.
 pub(super) fn sides(first: &str, second: &str, theme: &Theme) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
     let parts = parts(first, second, theme);
     let without = |left_out: Change| {
@@ -44,7 +44,7 @@ fn parts(first: &str, second: &str, theme: &Theme) -> Vec<(Change, Vec<Span<'sta
     parts.collect()
 }
 
-/// An answer as it is read, with the look of each run and where it ends.
+/// The rendered text of an answer, with the end and the style of each run.
 struct Read {
     text: String,
     runs: Vec<(usize, Style)>,
@@ -76,7 +76,7 @@ impl Read {
     }
 }
 
-/// One part with its marks. White space at its ends stays outside the marks, so that lines can break there.
+/// One part with its marks. Leading and trailing white space stays outside, so that lines can break there.
 fn mark(part: &DiffPart, theme: &Theme) -> Vec<Span<'static>> {
     let (open, close, style) = match part.change {
         Change::Same => return vec![Span::styled(part.text.clone(), theme.text)],

@@ -1,9 +1,8 @@
-//! The whole document of a hit, over the panes: where it is scrolled to, and what is looked for in it.
+//! The whole document of a hit, over the panes: scroll position and search.
 //!
-//! Invariant: a document is laid out only where it is seen, so that its length costs nothing; moves are noted here and
-//! made when the width is known.
-//! Invariant: Esc stops a document that is on its way before anything else.
-//! Not here: laying it out (`pane::document`), reading it from the domain (`runtime`).
+//! Invariants: only the visible part of a document is laid out; moves are recorded here and applied when the width is
+//! known; Esc first cancels the loading of a document.
+//! Not here: layout (`pane::document`), loading (`workers`).
 
 use crossterm::event::KeyEvent;
 use tui_textarea::TextArea;
@@ -28,44 +27,44 @@ pub(super) struct Place {
 /// Where to go when the document is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// To what was found.
+    /// The hit.
     Hit,
     /// To the top.
     First,
     /// To the end.
     Last,
-    /// To a place that has what is looked for.
+    /// A match of the search.
     Match(Way),
 }
 
-/// What became of what is looked for.
+/// Result of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It was not looked for yet.
+    /// Not searched yet.
     Unknown,
-    /// It is here.
+    /// The last match.
     At(Place),
-    /// It is nowhere.
+    /// No match.
     Nowhere,
 }
 
-/// A document that is read.
+/// The popup with a document.
 #[derive(Debug, Clone)]
 pub(super) struct DocumentView {
     pub(super) document: DocumentId,
-    /// What was found in it.
+    /// The hit it was opened for.
     pub(super) hit: EvidenceId,
     pub(super) title: String,
-    /// What it was opened from.
+    /// The popup it was opened from.
     back: Option<ContextView>,
-    /// The first line that is seen.
+    /// The first visible line.
     pub(super) top: Place,
     pub(super) goal: Option<Goal>,
-    /// Lines to move, down where positive.
+    /// Lines to move; positive is down.
     pub(super) moves: isize,
-    /// Lines that were seen last.
+    /// Visible lines of the last frame.
     pub(super) height: usize,
-    /// The text to look for, while it is typed.
+    /// The search text while it is typed.
     pub(super) typed: Option<TextArea<'static>>,
     pub(super) find: Option<Find>,
     pub(super) found: Found,
@@ -87,7 +86,7 @@ impl DocumentView {
                 return;
             }
         };
-        // More than this is beyond what a hand does between two frames.
+        // Nobody scrolls further between two frames.
         self.moves = self.moves.saturating_add(lines).clamp(-20 * page, 20 * page);
     }
 
@@ -99,7 +98,7 @@ impl DocumentView {
         }
     }
 
-    /// A key while the text to look for is typed.
+    /// A key while the search text is typed.
     fn type_key(&mut self, key: KeyEvent, action: Option<Action>) {
         match action {
             Some(Action::Back) => self.typed = None,
@@ -117,7 +116,7 @@ impl DocumentView {
     }
 }
 
-/// Opens the document of the evidence that is looked at, or of the selected one.
+/// Opens the document of the evidence in the context popup, or of the selected hit.
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     let back = match &screen.popup {
         Some(Popup::Context(view)) => Some(view.clone()),
@@ -145,7 +144,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::App(Event::DocumentWanted { document, hit: evidence }), Intent::Redraw]
 }
 
-/// A key while a document is read.
+/// A key while the popup is open.
 pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Document(view)) = &mut screen.popup else { return Vec::new() };
     if view.typed.is_some() {

@@ -1,7 +1,6 @@
-//! One frame: the layout, the panes in it, the bars around them, the popup over them.
+//! Draws one frame: layout, panes, bars, popup.
 //!
-//! Invariants: draws from the app and the screen's own state only; the same state at the same time gives the same frame;
-//! what is drawn where is noted for the mouse.
+//! Invariants: the frame depends only on the app, the screen state and the time; the areas are recorded for the mouse.
 
 use ratatui::Frame;
 use ratatui::widgets::{Clear, Paragraph};
@@ -14,7 +13,7 @@ use super::screen::{Pane, ScreenState};
 use super::text::cells;
 use ragonite_app::App;
 
-/// Draws everything. `now` is for the time the running stage has taken.
+/// Draws a frame. `now` gives the time that the running stage has taken.
 pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mut Frame<'_>) {
     screen.sync(app, now);
     let area = frame.area();
@@ -29,13 +28,13 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
         question: cells(pane::composer_rows(screen, composer_width(area, screen.arrangement))),
     };
     if let Some(areas) = areas(area, wanted) {
-        draw_panes(app, screen, (&areas, now), frame);
-        frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
-        pane::draw_popup(app, screen, (area, now), frame);
-        // Over what is open: the key that caused it may have been pressed there.
+        draw_panes(app, screen, &areas, now, frame);
+        frame.render_widget(pane::status_line(app, screen, usize::from(areas.status.width), now), areas.status);
+        pane::draw_popup(app, screen, area, now, frame);
+        // The banner covers the popup, because the problem may come from a key in the popup.
         frame.render_widget(Clear, areas.banner);
         frame.render_widget(Paragraph::new(banner), areas.banner);
-        // Which match is seen is known once what has it is laid out.
+        // The hint line shows the current match, which is known after the panes are laid out.
         frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
     } else {
         frame.render_widget(Clear, area);
@@ -45,8 +44,7 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     screen.theme.lay_ground(frame.buffer_mut());
 }
 
-fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime), frame: &mut Frame<'_>) {
-    let (areas, now) = at;
+fn draw_panes(app: &App, screen: &mut ScreenState, areas: &Areas, now: OffsetDateTime, frame: &mut Frame<'_>) {
     if let Some(area) = areas.tabs {
         frame.render_widget(pane::tab_bar(screen, usize::from(area.width)), area);
         pane::tab_targets(screen, area);
@@ -57,19 +55,19 @@ fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime),
     }
     if let Some(area) = areas.conversation {
         screen.targets.pane(Pane::Conversation, area);
-        pane::draw_conversation(app, screen, (area, now), frame);
+        pane::draw_conversation(app, screen, area, now, frame);
     }
     if let Some(area) = areas.composer {
         screen.targets.pane(Pane::Composer, area);
         pane::draw_composer(app, screen, area, frame);
     }
     let Some(side) = areas.side else { return };
-    // With a column of their own, the lists are never shown on the right.
+    // With a column of its own, the list pane is never shown on the right.
     let shown = if screen.side == Pane::Lists && screen.columns == 3 { Pane::Evidence } else { screen.side };
     screen.targets.pane(shown, side);
     match shown {
         Pane::Behind => pane::draw_behind(app, screen, side, frame),
-        Pane::Why => pane::draw_why(app, screen, (side, now), frame),
+        Pane::Why => pane::draw_why(app, screen, side, now, frame),
         Pane::Lists => pane::draw_lists(app, screen, side, frame),
         _ => pane::draw_evidence(app, screen, side, frame),
     }

@@ -1,7 +1,7 @@
-//! The selected turn or its conversation, taken out of the program: in which format, how much of it, and to where.
+//! The export popup: format, extent (turn or conversation) and target.
 //!
-//! Takes keys, gives the wish. What stands there at first is what most want: the turn as Markdown to a file.
-//! Not here: writing (`history`), copying (`run`), drawing (`pane::export`).
+//! Takes keys, gives the event or the copy. The default is the turn as Markdown to a file.
+//! Not here: writing (`history`), copying (`cli`), drawing (`pane::export`).
 
 use super::action::Action;
 use super::input::{Intent, refused, step_of};
@@ -11,7 +11,7 @@ use super::screen::ScreenState;
 use ragonite_app::{App, Copied, Event, Refusal, TurnKey};
 use ragonite_history::{self, Format};
 
-/// How much is taken out.
+/// What is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Turn,
@@ -22,7 +22,7 @@ impl What {
     pub(super) const ALL: [Self; 2] = [Self::Turn, Self::Conversation];
 }
 
-/// Where it is put.
+/// Target of the export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
     File,
@@ -48,10 +48,9 @@ impl Row {
     pub(super) const ALL: [Self; 3] = [Self::Format, Self::What, Self::To];
 }
 
-/// What is chosen.
+/// The choices of the popup.
 #[derive(Debug, Clone)]
 pub(super) struct ExportMenu {
-    /// Which turn.
     turn: TurnKey,
     pub(super) row: Row,
     pub(super) format: Format,
@@ -89,7 +88,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, action: Option<Action>
 }
 
 impl ExportMenu {
-    /// Takes the next or the last choice of the row.
+    /// Takes the next or the previous choice of the row.
     fn turn_to(&mut self, step: Step) {
         match self.row {
             Row::Format => self.format = moved(&FORMATS, self.format, step),
@@ -104,7 +103,7 @@ fn moved<T: Copy + PartialEq>(all: &[T], now: T, step: Step) -> T {
     all.get(step.from(at, all.len(), all.len())).copied().unwrap_or(now)
 }
 
-/// What was chosen; none where there is nothing of it any more, or nothing that is over.
+/// The intent; none where no finished turn is left to export.
 fn wish(menu: &ExportMenu, app: &App) -> Option<Intent> {
     let turn = app.turns().iter().position(|turn| turn.key == menu.turn)?;
     let turn = (menu.what == What::Turn).then_some(turn);

@@ -1,9 +1,9 @@
-//! Looking for a text in the pane that has the focus.
+//! Text search in the focused pane.
 //!
-//! Takes a text, marks it in drawn lines and says which line comes next. Upper and lower case are the same, and so is all
-//! white space, be it a no-break space or the end of a line.
+//! Takes a text, marks its matches in drawn lines and steps to the next match. The search ignores case and treats all
+//! white space alike, no-break spaces and line ends included.
 //! Invariants: marking changes no text; a step from the last match leads to the first, and back.
-//! Not here: looking in other conversations (`history`), where a pane scrolls to.
+//! Not here: search in other conversations (`history`), scrolling.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,35 +12,35 @@ use ratatui::text::Line;
 
 use super::reflow::{Flow, Place, reverse};
 
-/// Where the next match is wanted.
+/// Direction of the next match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// At the place itself or after it.
+    /// At the position or after it.
     Here,
-    /// After it.
+    /// After the position.
     On,
-    /// Before it.
+    /// Before the position.
     Back,
 }
 
-/// A text that is looked for.
+/// A search.
 #[derive(Debug, Clone)]
 pub(super) struct Find {
     /// As it was typed.
     pub(super) text: String,
     letters: Vec<char>,
-    /// A step that the pane takes when its lines are known.
+    /// A step that the pane takes once its lines are laid out.
     wanted: Option<Way>,
     /// The line of the last match, for a pane without a cursor.
     pub(super) line: Option<usize>,
     /// Which match the pane is at, from 1, and how many there are.
     pub(super) at: (usize, usize),
-    /// The pane it was looked for in has not been left since.
+    /// Whether the pane of the search still has the focus.
     is_here: bool,
 }
 
 impl Find {
-    /// Looks for `text`, from the place the pane is at; none where it has nothing to look for.
+    /// Searches for `text` from the current position; none for white space.
     pub(super) fn new(text: &str) -> Option<Self> {
         let letters = folded(text.trim());
         let text = text.trim().to_owned();
@@ -54,27 +54,27 @@ impl Find {
         })
     }
 
-    /// Wants a step.
+    /// Requests a step.
     pub(super) fn want(&mut self, way: Way) {
         self.wanted = Some(way);
     }
 
-    /// Another pane is looked at: a step that no pane took is wanted no more.
+    /// The focus moves to another pane; drops a pending step.
     pub(super) fn leave(&mut self) {
         (self.wanted, self.at, self.is_here) = (None, (0, 0), false);
     }
 
-    /// Whether there is something to say of it where the focus is.
+    /// Whether the search belongs to the focused pane.
     pub(super) fn says_something(&self) -> bool {
         self.is_here || self.at.1 > 0
     }
 
-    /// Whether a text has it.
+    /// Whether a text has a match.
     pub(super) fn is_in(&self, text: &str) -> bool {
         !self.runs(&folded(text)).is_empty()
     }
 
-    /// Takes the step that is wanted, from `place` to one of `matches`, which ascend.
+    /// Takes the pending step from `place` to one of `matches`, which ascend.
     pub(super) fn step(&mut self, matches: &[usize], place: usize) -> Option<usize> {
         let way = self.wanted.take();
         let to = match way {
@@ -89,14 +89,14 @@ impl Find {
         to.copied()
     }
 
-    /// Every place of lines that were one text, also where it was wrapped or has a no-break space.
+    /// The matches in wrapped lines of one text.
     pub(super) fn places<'a>(&self, lines: impl IntoIterator<Item = &'a Line<'static>>) -> Vec<Place> {
         let flow = Flow::of(lines);
         let letters: Vec<char> = flow.letters().iter().copied().map(lower).collect();
         self.runs(&letters).into_iter().filter_map(|at| flow.place(at..at + self.letters.len())).collect()
     }
 
-    /// Marks every place of lines that were one text. Gives the lines where they begin.
+    /// Marks the matches in wrapped lines of one text. Returns the lines on which they begin.
     pub(super) fn mark(&self, lines: &mut [Line<'static>]) -> Vec<usize> {
         let places = self.places(lines.iter());
         for (at, runs) in by_line(&places) {
@@ -107,14 +107,14 @@ impl Find {
         first_lines(&places)
     }
 
-    /// Where it begins in folded letters.
+    /// Positions of the matches in folded letters.
     fn runs(&self, text: &[char]) -> Vec<usize> {
         let windows = text.windows(self.letters.len()).enumerate();
         windows.filter(|(_, window)| *window == self.letters).map(|(at, _)| at).collect()
     }
 }
 
-/// The lines on which places begin, each once.
+/// The lines on which matches begin, each once.
 pub(super) fn first_lines(places: &[Place]) -> Vec<usize> {
     let mut lines: Vec<usize> = places.iter().filter_map(|place| place.first()).map(|piece| piece.line).collect();
     lines.dedup();
@@ -140,7 +140,7 @@ fn folded(text: &str) -> Vec<char> {
     letters
 }
 
-/// One letter for one, so that places in the text stay what they are.
+/// Maps one character to one, so that positions stay valid.
 fn lower(letter: char) -> char {
     letter.to_lowercase().next().unwrap_or(letter)
 }

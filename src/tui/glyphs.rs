@@ -1,17 +1,16 @@
-//! The signs of frames, bars and marks, and what stands for them where a terminal shows ASCII only.
+//! Glyphs of frames, bars and marks, and their ASCII substitutes.
 //!
-//! Takes a drawn frame. Every pane draws with the signs of Unicode and knows nothing of this.
-//! Invariants: one cell stays one cell; letters stay as they are; the frame of the pane with the focus stays another one
-//! than the others'.
+//! Takes a drawn frame. Panes always draw Unicode glyphs.
+//! Invariants: a cell stays one cell; letters stay; the frame of the focused pane stays distinct.
 
 use ratatui::buffer::Buffer;
 
 use ragonite_config::{Borders, Letters};
 
-/// What frames, bars and marks are made of.
+/// The glyph set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Signs {
-    /// Lines and blocks.
+    /// Unicode lines and blocks.
     #[default]
     Unicode,
     /// ASCII.
@@ -19,7 +18,7 @@ pub enum Signs {
 }
 
 impl Signs {
-    /// As the user says, else as the terminal can.
+    /// The set of the user's setting, else of the terminal's capability.
     pub fn chosen(borders: Borders, letters: Letters) -> Self {
         match (borders, letters) {
             (Borders::Ascii, _) | (Borders::Auto, Letters::Ascii) => Self::Ascii,
@@ -27,7 +26,7 @@ impl Signs {
         }
     }
 
-    /// Puts these signs in place of those that were drawn.
+    /// Replaces the drawn glyphs by those of this set.
     pub(super) fn apply(self, buffer: &mut Buffer) {
         if self == Self::Unicode {
             return;
@@ -40,8 +39,7 @@ impl Signs {
     }
 }
 
-/// The signs that are drawn, by what stands for them. Thick lines are the frame of the pane with the focus; what is closed
-/// has a `+`, what is open a `-`.
+/// Glyphs by their substitute. Thick lines frame the focused pane; `+` is a closed section, `-` an open one.
 const SIGNS: [(&str, char); 17] = [
     ("─–—−‐‑▾", '-'),
     ("│·▌", '|'),
@@ -62,13 +60,13 @@ const SIGNS: [(&str, char); 17] = [
     ("\u{a0}", ' '),
 ];
 
-/// What stands for a sign; none for a letter, and for ASCII itself.
+/// The substitute of a glyph; none for letters and ASCII.
 fn in_ascii(sign: char) -> Option<char> {
     if sign.is_ascii() {
         return None;
     }
     let known = SIGNS.iter().find(|(signs, _)| signs.contains(sign)).map(|(_, ascii)| *ascii);
-    // Whatever else is drawn of lines, blocks, arrows, shapes and marks.
+    // Other lines, blocks, arrows, shapes and marks.
     known.or(match sign {
         '\u{2500}'..='\u{257f}' => Some('+'),
         '\u{2580}'..='\u{259f}' => Some('#'),

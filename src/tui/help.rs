@@ -1,9 +1,8 @@
-//! The help over everything: the list of all keys, and behind it the pages of the guide.
+//! The help popup: the list of keys, followed by the pages of the guide.
 //!
-//! Tab and Right go to the next page, Shift+Tab and Left to the one before. A text that is looked for and that the page does
-//! not have is looked for in the following pages.
-//! Not here: looking for something in one page (`long_text`), the pages (`ragonite-guide`), drawing (`pane::popup`), what
-//! lies under the help (`popup`).
+//! Tab and Right go to the next page, Shift+Tab and Left to the previous page. A search goes on in the following
+//! pages where the current page has no match.
+//! Not here: search in one page (`long_text`), the pages (`ragonite-guide`), drawing (`pane::popup`).
 
 use crossterm::event::KeyEvent;
 use ragonite_guide::{Page, pages};
@@ -14,12 +13,12 @@ use super::long_text::{LongText, Taken};
 use super::popup::Popup;
 use super::screen::ScreenState;
 
-/// What the help shows.
+/// The help popup.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HelpView {
     /// The page of the guide, by its index; none for the list of keys.
     page: Option<usize>,
-    /// Where it is scrolled to, and what is looked for.
+    /// Scroll position and search.
     pub(super) text: LongText,
 }
 
@@ -29,9 +28,14 @@ impl HelpView {
         self.page.and_then(|at| pages().get(at).copied())
     }
 
-    /// The number of what is shown, from 1, and of all there is: the list of keys comes first.
-    pub(super) fn position(&self) -> (usize, usize) {
-        (self.page.map_or(1, |at| at + 2), pages().len() + 1)
+    /// The number of the page that is shown, from 1. The list of keys is page 1.
+    pub(super) fn page_number(&self) -> usize {
+        self.page.map_or(1, |at| at + 2)
+    }
+
+    /// Pages of the guide, and the list of keys.
+    pub(super) fn page_count() -> usize {
+        pages().len() + 1
     }
 
     fn go_to(&mut self, page: Option<usize>) {
@@ -52,7 +56,7 @@ impl HelpView {
         self.go_to(self.page.map_or(last, |at| at.checked_sub(1)));
     }
 
-    /// Goes to the next page that has what is looked for, where the present one does not have it.
+    /// Goes to the next page with a match where the current page has none.
     fn follow_search(&mut self) {
         let Some(find) = self.text.looked_for() else { return };
         let wanted = find.text.to_lowercase();

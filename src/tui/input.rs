@@ -1,8 +1,8 @@
-//! Keys, pastes and the mouse -> changes of the screen and wishes to the app.
+//! Keys, pastes and mouse -> changes of the screen state and events for the app.
 //!
-//! Invariants: a paste never sends; Esc closes what lies over the panes before it stops what runs; a question that the app
+//! Invariants: a paste never sends; Esc closes a popup before it cancels the running work; a question that the app
 //! would refuse stays in the composer; every key and click leads to a frame.
-//! Not here: which keys mean what (`keymap`), popups (`popup`), where the mouse points (`mouse`), what a wish leads to (`app`).
+//! Not here: key bindings (`keymap`), popups (`popup`), mouse targets (`mouse`), handling of events (`app`).
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use time::OffsetDateTime;
@@ -31,29 +31,29 @@ use ragonite_base::{ConversationId, clean_line, clean_text};
 use ragonite_history::{self, Feedback, Format, Rating};
 use ragonite_rag::attribution::Method;
 
-/// What an input leads to.
+/// Result of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intent {
-    /// Hand this to the app.
+    /// An event for the app.
     App(Event),
     /// The screen has changed.
     Redraw,
-    /// Copy this out of the program.
+    /// Copy a text.
     Copy {
-        /// What it is, for the line that says it was copied.
+        /// Kind of the text, for the notice.
         what: Copied,
         /// Clean text.
         text: String,
     },
 }
 
-/// Cells that a wide table moves at once.
+/// Cells that a wide table scrolls per step.
 const SIDEWAYS: usize = 8;
 
-/// Takes one input of the terminal. `now` is when a question counts as asked.
+/// Handles one terminal input. `now` is the time at which a question counts as asked.
 pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetDateTime) -> Vec<Intent> {
     screen.sync(app, now);
-    // What ended beside a question that is being written is not missed for the next letter.
+    // A letter of a question does not dismiss a notice.
     let is_typed = screen.focus == Pane::Composer && screen.popup.is_none() && is_letter(input);
     let mut intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
@@ -62,15 +62,15 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
     };
-    // What was done stands in the line of the keys until the next one that writes no letter.
+    // A notice stays until the next key that types no letter.
     if app.notice().is_some() && is_pressed(input) && !is_typed {
         intents.insert(0, Intent::App(Event::NoticeSeen));
     }
-    // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
+    // A key without an intent may still have closed a popup or cancelled leaving.
     if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }
 }
 
-/// Into the line that a popup asks for, else into the question.
+/// Pastes into the text line of the popup, else into the question.
 fn paste(screen: &mut ScreenState, text: &str) -> Vec<Intent> {
     let taken = if let Some(popup) = &mut screen.popup {
         popup::paste(popup, text)
@@ -128,7 +128,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
         Action::Help => screen.popup = Some(Popup::Help(HelpView::default())),
         Action::NewConversation => {
-            // A completed question belongs to the conversation that is left.
+            // A completed question that is edited belongs to the conversation that is left.
             if screen.composer.edits() {
                 screen.composer.clear();
             }
@@ -226,7 +226,7 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     vec![Intent::App(event)]
 }
 
-/// Asks a question that was suggested after the last answer; what is being written stays.
+/// Asks a suggested question; the text in the composer stays.
 fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
     let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
     let Some(text) = suggested.map(|text| clean_line(text)) else {
@@ -249,7 +249,7 @@ fn edit(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
-/// Says why nothing is done.
+/// Refuses with a reason.
 pub(super) fn refused(refusal: Refusal) -> Vec<Intent> {
     vec![Intent::App(Event::Refused(refusal))]
 }
@@ -276,7 +276,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.opening_domain().is_some() {
         return vec![Intent::App(Event::DomainCancelRequested)];
     }
-    // What runs out of sight is stopped by the key that stops only.
+    // Only the cancel key stops a turn of another conversation.
     if app.is_busy_here() && !app.is_canceling() {
         return vec![Intent::App(Event::CancelRequested)];
     }
@@ -287,7 +287,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         screen.composer.clear();
         return vec![Intent::Redraw];
     }
-    // What was looked for in another pane is not in the way here.
+    // A search in another pane does not take the key.
     if screen.find.take_if(|find| find.says_something()).is_some() || citation::leave(screen) {
         return vec![Intent::Redraw];
     }
@@ -303,7 +303,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).unwrap_or(0);
-    // What was worked out once, maybe for minutes, is shown; the same key explains anew while it is.
+    // An earlier explanation is shown again, as it may have taken minutes; the same key then explains anew.
     let event = if app.is_explained_by(turn, method) {
         Event::EarlierWanted { turn, method }
     } else {
@@ -312,12 +312,12 @@ fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     vec![Intent::App(event)]
 }
 
-/// Goes from the whole answer to its sentences and back; asks for them where they are not known.
+/// Selects a sentence, or the whole answer; requests sentence attribution where it is missing.
 fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).filter(|at| app.turns()[*at].sentences().is_empty());
     if let (Some(turn), Step::Down) = (turn, step) {
-        // The first is looked at as soon as it is known.
+        // The first sentence is shown as soon as it is explained.
         screen.sentence = Some(0);
         screen.why.rewind_to(0);
         return vec![Intent::App(Event::SentencesWanted { turn })];
@@ -347,7 +347,7 @@ fn choose_turn(screen: &mut ScreenState, app: &App, step: Step) {
     }
 }
 
-/// Opens or closes what the cursor is on.
+/// Opens or closes the entry under the cursor.
 pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     match screen.focus {
         Pane::Evidence => {
@@ -359,7 +359,7 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Lists => match pane::entry(app, screen.lists) {
             Some(Entry::Domain(name)) => {
                 screen.set_focus(Pane::Composer);
-                // The one that is open is only looked at.
+                // The open entry is only focused.
                 if app.domain().is_some_and(|open| open.name == name) && app.opening_domain().is_none() {
                     return vec![Intent::Redraw];
                 }
@@ -371,7 +371,7 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
                 if screen.arrival.is_some() {
                     screen.set_focus(Pane::Conversation);
                 }
-                // The one that is open is only looked at.
+                // The open entry is only focused.
                 if app.conversation().is_some_and(|open| open.id == id) {
                     return vec![Intent::Redraw];
                 }
@@ -394,16 +394,16 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
-/// The place that a conversation was found by.
+/// The turn and word by which the search found a conversation.
 fn arrival(found: &FoundConversations, conversation: ConversationId) -> Arrival {
     let one = found.found.iter().find(|one| one.conversation.id == conversation);
     let turn = one.and_then(|one| one.turns.first()).map(|turn| turn.number);
-    // The words need not stand side by side.
+    // The words of a search need not be adjacent, so the longest word is marked.
     let longest = found.text.split_whitespace().max_by_key(|word| word.len()).unwrap_or_default();
     Arrival { conversation, turn, word: longest.to_owned() }
 }
 
-/// Opens the settings of the domain under the cursor, elsewhere those of the open one.
+/// Opens the settings of the domain under the cursor; outside the lists, of the open domain.
 fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     let selected = match pane::entry(app, screen.lists) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
@@ -415,7 +415,7 @@ fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     wanted.map(Intent::App).chain([Intent::Redraw]).collect()
 }
 
-/// Reads the files of the domain under the cursor again, elsewhere those of the open one.
+/// Ingests the domain under the cursor again; outside the lists, the open domain.
 fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let chosen = match pane::entry(app, screen.lists) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
@@ -425,11 +425,10 @@ fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
     wanted.map_or_else(|| refused(Refusal::NoDomain), |wanted| vec![Intent::App(wanted)])
 }
 
-/// Wants the next place of what is looked for, or asks what to look for. In the lists, where the words of all
-/// conversations are looked for, the places are the conversations that were found.
+/// Goes to the next match, or opens the search line. In the lists, the matches are the conversations that were found.
 fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
     match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
-        (Some(found), _) => screen.lists = pane::next_found(app, found, (screen.lists, way)),
+        (Some(found), _) => screen.lists = pane::next_found(app, found, screen.lists, way),
         (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
         _ => return popup::look_for(screen, app),
     }
@@ -445,7 +444,7 @@ fn rate_up(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Inte
     vec![Intent::App(Event::TurnRated { turn, feedback: (!is_up).then_some(up) })]
 }
 
-/// Asks why the selected turn is of no use.
+/// Asks for the reason of a negative rating.
 fn rate_down(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     match screen.turn(app).map(|turn| turn.key) {
         Some(turn) => popup::ask_reason(screen, turn),
@@ -454,15 +453,15 @@ fn rate_down(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
-/// The evidence or the step under the cursor, the answer, or the turn with all that is known of it.
+/// Copies the text under the focus: hit, step, answer or turn.
 fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app) else { return refused(Refusal::NothingAsked) };
     let copied = match screen.focus {
         Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| {
             let lines =
                 [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
-            let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-            (Copied::Evidence, said.join("\n"))
+            let texts: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+            (Copied::Evidence, texts.join("\n"))
         }),
         Pane::Behind if screen.behind.part().is_some() => {
             let step = screen.behind.part().map(|part| pane::step_text(turn, part, screen));
@@ -476,13 +475,13 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     copied.unwrap_or_else(|| refused(Refusal::NothingToCopy))
 }
 
-/// The turn as it is written to a file; none while it is being answered.
+/// The exported turn; none while it is being answered.
 fn whole(turn: &Turn, app: &App) -> Option<String> {
     let (conversation, turns) = app.finished(app.turns().iter().position(|known| known.key == turn.key))?;
     ragonite_history::export(&conversation, &turns, Format::Markdown).ok()
 }
 
-/// Asks what is to be taken out of the program; in the lists it is the conversation under the cursor, to a file.
+/// Opens the export popup; in the lists, writes the conversation under the cursor to a file.
 fn take_out(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Lists {
         let format = Format::Markdown;
@@ -535,7 +534,7 @@ fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
 }
 
 fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
-    // Only what the user sees the cursor on is thrown away.
+    // Only an entry under a visible cursor is deleted.
     if screen.focus != Pane::Lists {
         return refused(Refusal::NoConversation);
     }
@@ -560,7 +559,7 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
     }
     match screen.focus {
         Pane::Composer | Pane::Conversation => {
-            // What is out of sight is not followed.
+            // A citation out of sight is deselected.
             screen.citation = None;
             screen.conversation.step_and_follow(step);
         }

@@ -1,7 +1,7 @@
-//! Which keys mean which action.
+//! Key bindings.
 //!
-//! Takes the defaults and the user's overrides; gives lookups for keys, help and footer.
-//! Invariants: in any place a key means one action; the program can always be left by a key, and what is open closed by one.
+//! Takes the defaults and the user's overrides; gives lookups for input, help and footer.
+//! Invariants: in each place a key means one action; a key to quit and a key to close popups always exist.
 
 use indexmap::IndexMap;
 
@@ -13,51 +13,51 @@ use super::messages::Words;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     chords: IndexMap<Action, Vec<Chord>>,
-    /// What keys are called where they are shown.
+    /// Language of the key names.
     words: Words,
 }
 
-/// Why overrides make no keymap.
+/// Error in the overrides.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
     /// There is no such action.
     #[error("`{name}` is no action; the nearest is `{nearest}`")]
     UnknownAction {
-        /// As written.
+        /// The name in the configuration.
         name: String,
-        /// A name that exists.
+        /// The most similar name of an action.
         nearest: &'static str,
     },
-    /// A key cannot be read.
+    /// A key cannot be parsed.
     #[error("the keys of `{action}`")]
     Key {
-        /// The action.
+        /// Name of the action.
         action: &'static str,
-        /// Why.
+        /// The parse error.
         #[source]
         source: ChordError,
     },
-    /// One key would mean two things.
+    /// A key has two actions in one place.
     #[error("`{chord}` would mean both `{first}` and `{second}`; give one of them another key or `none`")]
     Conflict {
-        /// The key.
+        /// The chord.
         chord: String,
-        /// One action.
+        /// The first action.
         first: &'static str,
-        /// The other.
+        /// The second action.
         second: &'static str,
     },
-    /// Nothing would leave the program.
+    /// No key quits the program.
     #[error("no key is left for `quit`")]
     NoQuit,
-    /// Nothing would close what is open.
+    /// No key closes a popup.
     #[error("no key is left for `back` that types no character")]
     NoBack,
 }
 
 impl Default for Keymap {
     fn default() -> Self {
-        // A default that does not parse would be dropped here; a test holds the table to parsing.
+        // A test checks that every default parses.
         let keys = |keys: &[&str]| keys.iter().filter_map(|key| key.parse().ok()).collect();
         let chords = ENTRIES.iter().map(|entry| (entry.action, keys(entry.keys))).collect();
         Self { chords, words: Words::default() }
@@ -65,7 +65,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The defaults, with the keys of some actions replaced. `none`, or no key at all, takes an action its keys.
+    /// The defaults with the keys of some actions replaced. `none` or an empty list leaves an action without keys.
     ///
     /// # Errors
     /// Unknown actions and keys, keys that mean two things, no key for `quit` or `back`.
@@ -82,26 +82,26 @@ impl Keymap {
         Ok(keymap)
     }
 
-    /// Shows keys as they are called in this language.
+    /// Sets the language of the key names.
     #[must_use]
     pub(super) fn with_words(self, words: Words) -> Self {
         Self { words, ..self }
     }
 
-    /// What a key means, in the composer or outside it.
+    /// The action of a chord in a place.
     pub fn action(&self, chord: Chord, place: Place) -> Option<Action> {
         let means =
             |(action, chords): &(&Action, &Vec<Chord>)| chords.contains(&chord) && counts(**action, chord, place);
         self.chords.iter().find(means).map(|(action, _)| *action)
     }
 
-    /// The keys of an action, for the help. Two spaces part them: a comma is a key itself.
+    /// The keys of an action for the help, separated by two spaces because a comma is a key.
     pub fn keys(&self, action: Action) -> String {
         let chords = self.chords.get(&action).map_or(&[][..], Vec::as_slice);
         chords.iter().map(|chord| chord.shown(self.words)).collect::<Vec<_>>().join("  ")
     }
 
-    /// The first key of an action that counts in this place, for the footer.
+    /// The first key of an action in this place, for the footer.
     pub fn key(&self, action: Action, place: Place) -> Option<String> {
         let mut chords = self.chords.get(&action)?.iter();
         chords.find(|chord| counts(action, **chord, place)).map(|chord| chord.shown(self.words))
@@ -111,7 +111,7 @@ impl Keymap {
         if self.chords.get(&Action::Quit).is_none_or(Vec::is_empty) {
             return Err(KeymapError::NoQuit);
         }
-        // Where text is typed, a key that types a character would close nothing.
+        // In a text line a character key cannot close anything.
         if self.key(Action::Back, Place::Composer).is_none() {
             return Err(KeymapError::NoBack);
         }

@@ -1,18 +1,18 @@
-//! Where the panes are, for every size of the terminal and as the user has arranged them.
+//! Areas of the panes for every terminal size and the user's arrangement.
 //!
-//! Below 100 columns or 20 rows, and while a pane is enlarged, one pane at a time under a tab bar; below 150 columns two
-//! columns; else three.
-//! Invariants: the composer is there whenever the conversation is; the pane with the focus is always there.
+//! One pane under a tab bar below 100 columns or 20 rows, or while a pane is enlarged; two columns below 150 columns;
+//! else three.
+//! Invariants: the composer is visible whenever the conversation is; the focused pane is always visible.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::screen::Pane;
 
-/// Smallest size anything can be read in.
+/// Smallest usable size.
 const SMALLEST: (u16, u16) = (40, 12);
-/// From here on two columns.
+/// Smallest size for two columns.
 const TWO: (u16, u16) = (100, 20);
-/// From here on three columns.
+/// Smallest width for three columns.
 const THREE: u16 = 150;
 /// Fewest cells of a column.
 const NARROWEST: u16 = 30;
@@ -24,24 +24,24 @@ pub(super) enum Shown {
     Hidden,
 }
 
-/// How many panes are seen.
+/// Whether one pane is enlarged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Zoom {
-    /// As many as fit.
+    /// As many panes as fit.
     Apart,
-    /// The one with the focus.
+    /// The focused pane only.
     Enlarged,
 }
 
-/// How the user has arranged the panes.
+/// The user's arrangement of the panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arrangement {
     pub(super) zoom: Zoom,
     /// The column right of the conversation.
     pub(super) side: Shown,
-    /// The column of the lists, where they have one.
+    /// The column of the lists, where there is one.
     pub(super) lists: Shown,
-    /// The conversation's percentage of what it shares with the pane beside it.
+    /// Percentage of the conversation in the width that it shares with the side pane.
     split: u16,
     /// Cells of the column of the lists.
     lists_width: u16,
@@ -70,7 +70,7 @@ pub(super) enum Aside {
 }
 
 impl Arrangement {
-    /// Moves a border by a step, as far as it goes.
+    /// Moves a border by a step, within its range.
     pub(super) fn shift(&mut self, border: Border, aside: Aside) {
         let (place, step, range) = match border {
             Border::Lists => (&mut self.lists_width, 4, 20..=60),
@@ -83,39 +83,45 @@ impl Arrangement {
         *place = to.clamp(*range.start(), *range.end());
     }
 
-    /// Widths of the lists, the conversation and the pane beside it; 0 for none.
-    fn widths(self, area: Rect) -> (u16, u16, u16) {
+    fn widths(self, area: Rect) -> Widths {
         let columns = columns(area, self);
         if columns == 1 {
-            return (0, area.width, 0);
+            return Widths { lists: 0, conversation: area.width, side: 0 };
         }
         let lists = if columns == 3 && self.lists == Shown::Shown { self.lists_width } else { 0 };
         let rest = area.width - lists;
         if self.side == Shown::Hidden {
-            return (lists, rest, 0);
+            return Widths { lists, conversation: rest, side: 0 };
         }
         let side = u32::from(rest) * u32::from(100 - self.split) / 100;
         let side = u16::try_from(side).unwrap_or(rest).clamp(NARROWEST, rest - NARROWEST);
-        (lists, rest - side, side)
+        Widths { lists, conversation: rest - side, side }
     }
 }
 
-/// Where everything is.
+/// Cells of each column, 0 for a column that is not there.
+struct Widths {
+    lists: u16,
+    conversation: u16,
+    side: u16,
+}
+
+/// Areas of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Areas {
-    /// The tab bar, where only one pane is seen.
+    /// The tab bar, in the layout with one pane.
     pub(super) tabs: Option<Rect>,
     pub(super) lists: Option<Rect>,
     pub(super) conversation: Option<Rect>,
     pub(super) composer: Option<Rect>,
-    /// The pane that shows evidence, behind the scenes or why, and in two columns the lists too.
+    /// The side pane: evidence, trace or attribution, with two columns also the lists.
     pub(super) side: Option<Rect>,
     pub(super) banner: Rect,
     pub(super) status: Rect,
     pub(super) hints: Rect,
 }
 
-/// What the layout depends on.
+/// Input of the layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) focus: Pane,
@@ -126,9 +132,9 @@ pub(super) struct Wanted {
     pub(super) question: u16,
 }
 
-/// How wide the text of the composer is, so that its rows can be counted before the layout.
+/// Width of the composer text, to count its rows before the layout.
 pub(super) fn composer_width(area: Rect, arrangement: Arrangement) -> u16 {
-    arrangement.widths(area).1.saturating_sub(2).max(1)
+    arrangement.widths(area).conversation.saturating_sub(2).max(1)
 }
 
 /// How many columns there are.
@@ -142,7 +148,7 @@ pub(super) fn columns(area: Rect, arrangement: Arrangement) -> u16 {
     }
 }
 
-/// The areas; none where nothing can be read.
+/// The areas; none below the smallest usable size.
 pub(super) fn areas(area: Rect, wanted: Wanted) -> Option<Areas> {
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         return None;
@@ -168,7 +174,7 @@ pub(super) fn areas(area: Rect, wanted: Wanted) -> Option<Areas> {
         }
         return Some(areas);
     }
-    let (lists, conversation, side) = wanted.arrangement.widths(area);
+    let Widths { lists, conversation, side } = wanted.arrangement.widths(area);
     let column = |from: u16, width: u16| Rect { x: body.x + from, width, ..body };
     areas.lists = (lists > 0).then(|| column(0, lists));
     place_conversation(&mut areas, column(lists, conversation), wanted);

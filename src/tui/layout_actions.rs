@@ -1,12 +1,12 @@
-//! What the user does to the arrangement of the panes: enlarge one, hide one, move a border.
+//! Actions on the arrangement of the panes: enlarge, hide, move a border.
 //!
-//! Invariant: the pane with the focus is never a hidden one.
-//! Not here: where the panes are then (`layout`).
+//! Invariant: the focused pane is never hidden.
+//! Not here: the resulting areas (`layout`).
 
 use super::layout::{Aside, Border, Shown, Zoom};
 use super::screen::{Pane, ScreenState};
 
-/// Enlarges the pane with the focus, or shows the others again.
+/// Enlarges the focused pane, or shows all panes again.
 pub(super) fn enlarge(screen: &mut ScreenState) {
     screen.arrangement.zoom = match screen.arrangement.zoom {
         Zoom::Apart => Zoom::Enlarged,
@@ -14,8 +14,8 @@ pub(super) fn enlarge(screen: &mut ScreenState) {
     };
 }
 
-/// Hides the pane beside the conversation that has the focus, else the one on the right; or shows that again. Where only
-/// one pane is seen there is none beside it.
+/// Hides the focused side pane or list pane, else the pane on the right; or shows the pane on the right again. Does
+/// nothing with one column.
 pub(super) fn hide(screen: &mut ScreenState) {
     let on_lists = screen.focus == Pane::Lists;
     match screen.columns {
@@ -34,7 +34,7 @@ pub(super) fn hide(screen: &mut ScreenState) {
     }
 }
 
-/// Moves the border of the lists where they have the focus and a column, else the one right of the conversation.
+/// Moves the border of the focused list column, else the border right of the conversation.
 pub(super) fn shift(screen: &mut ScreenState, aside: Aside) {
     let border = if screen.focus == Pane::Lists && screen.columns > 2 { Border::Lists } else { Border::Side };
     if screen.columns > 1 && (border == Border::Lists || screen.arrangement.side == Shown::Shown) {
@@ -42,7 +42,7 @@ pub(super) fn shift(screen: &mut ScreenState, aside: Aside) {
     }
 }
 
-/// Shows the pane with the focus, whatever was hidden before and however many columns there are now.
+/// Shows the focused pane, whatever was hidden before.
 pub(super) fn show_focus(screen: &mut ScreenState) {
     if screen.focus == Pane::Lists && screen.columns > 2 {
         screen.arrangement.lists = Shown::Shown;

@@ -1,9 +1,9 @@
-//! The screen: ratatui panes over [`App`](ragonite_app::App), keys and mouse to wishes.
+//! The screen: ratatui panes over [`App`](ragonite_app::App), keys and mouse to events.
 //!
-//! Takes the app's state and terminal input, gives frames and [`Intent`]s. The loop that owns both is in `run`.
-//! Invariants: no I/O but in [`TerminalMode`]; no clock, time is an argument; text of documents and models is cleaned
-//! before it is drawn; nothing is told by colour alone; no size of the terminal makes it fail.
-//! Not here: what a wish leads to (`app`), which keys a user prefers (`config`).
+//! Takes the app's state and terminal input, gives frames and [`Intent`]s. The loop that owns both is in `cli`.
+//! Invariants: I/O only in [`TerminalMode`]; no clock, time is an argument; text of documents and models is cleaned
+//! before it is drawn; colour never carries meaning alone; drawing works at every terminal size.
+//! Not here: handling of events (`app`), the user's key bindings (`config`).
 
 mod action;
 mod chord;
@@ -22,6 +22,7 @@ mod keymap;
 mod layout;
 mod layout_actions;
 mod long_text;
+mod look;
 mod markdown;
 mod messages;
 mod mouse;

@@ -1,8 +1,8 @@
-//! A long text over the panes: where it is scrolled to, and what is looked for in it.
+//! A long text in a popup: scroll position and search.
 //!
-//! Takes keys and the lines as they are laid out; gives the lines that are seen, with what is looked for marked.
-//! Invariant: Esc leaves what is typed first; it does nothing else here.
-//! Not here: what the text is (`help`, `compare`, `context`), drawing the line that is typed (`pane::popup`).
+//! Takes keys and laid-out lines; gives the visible lines with the matches marked.
+//! Invariant: Esc closes the search line first; it has no other effect here.
+//! Not here: the text itself (`help`, `compare`, `context`), drawing the search line (`pane::popup`).
 
 use crossterm::event::KeyEvent;
 use ratatui::text::Line;
@@ -13,21 +13,21 @@ use super::find::{Find, Way};
 use super::outline::{Scroll, Step};
 use super::popup::{finishes, type_into};
 
-/// How lines belong together where something is looked for in them.
+/// How a search joins lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flowing {
-    /// They are one text that was wrapped.
+    /// The lines are one wrapped text.
     OneText,
-    /// Each is a text of its own: what stands beside each other does not go on below.
+    /// Each line is a text of its own, as with columns side by side.
     LineByLine,
 }
 
-/// What became of a key.
+/// Whether a key was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It was of use here.
+    /// Handled.
     Yes,
-    /// It means something else.
+    /// Not handled.
     No,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Taken {
 #[derive(Debug, Clone, Default)]
 pub(super) struct LongText {
     pub(super) scroll: Scroll,
-    /// What is looked for, while it is typed.
+    /// The search text while it is typed.
     pub(super) typed: Option<TextArea<'static>>,
     pub(super) find: Option<Find>,
 }
@@ -48,7 +48,7 @@ impl LongText {
         self.scroll.step(step);
     }
 
-    /// A key that types what is looked for, begins to, or goes to where it is.
+    /// Handles a key of the search: typing, opening, next and previous match.
     pub(super) fn look_for(&mut self, key: KeyEvent, action: Option<Action>) -> Taken {
         match action {
             _ if self.typed.is_some() => self.type_key(key, action),
@@ -60,7 +60,7 @@ impl LongText {
         Taken::Yes
     }
 
-    /// What is looked for, once it is typed.
+    /// The search, once it is typed.
     pub(super) fn looked_for(&self) -> Option<&Find> {
         self.find.as_ref().filter(|_| self.typed.is_none())
     }
@@ -86,7 +86,7 @@ impl LongText {
         }
     }
 
-    /// The lines that are seen in so many rows, after the step that is wanted.
+    /// The visible lines in `height` rows, after the pending step.
     pub(super) fn seen(
         &mut self,
         mut lines: Vec<Line<'static>>,

@@ -1,9 +1,9 @@
-//! The light Markdown that models write -> styled lines, with citations as marks.
+//! Renders the Markdown that models write as styled lines, with citations marked.
 //!
 //! Takes an answer, finished or growing; gives wrapped lines. Headings, emphasis, code, lists, quotes and tables are
-//! shown; links and HTML stay as they are written, so that nothing is hidden.
-//! Invariants: no text is lost; a line feed of the answer stays one.
-//! Not here: which citations hold (`answer`).
+//! rendered; links and HTML stay as written, so that nothing is hidden.
+//! Invariants: no text is lost; a line feed of the answer stays a line feed.
+//! Not here: which citations are valid (`answer`).
 
 use std::ops::Range;
 
@@ -17,34 +17,34 @@ use super::theme::Theme;
 use ragonite_base::clean_text;
 
 /// How an answer is drawn.
-pub(super) struct Look<'a> {
+pub(super) struct MarkdownLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) width: usize,
     /// Whether a source number was in the prompt.
     pub(super) holds: &'a dyn Fn(usize) -> bool,
 }
 
-/// Between two columns of a table.
+/// Separator of table columns.
 const BORDER: &str = " | ";
 
-/// Stands for `[` while the parser reads, which would take `[Source 1]: …` for a link definition and drop it.
+/// Placeholder for `[` while parsing, because the parser would drop `[Source 1]: …` as a link definition.
 const BRACKET: char = '\u{e000}';
 
 /// An answer as lines.
-pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(text: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let source = clean_text(text).replace('[', &BRACKET.to_string());
     let lines = formatted(&source, look);
     let shown = lines.iter().flat_map(|line| &line.spans).map(|span| letters(&span.content)).sum::<usize>();
-    // Markdown itself leaves things out: cells of a row beyond those of the header, for example.
+    // Markdown drops some text, for example cells beyond the header's columns.
     if shown < letters(&source) { unformatted(&source, look) } else { lines }
 }
 
-/// An answer as [`render`] shows it, each of its lines as long as it is.
+/// The lines of [`render`] without wrapping.
 pub(super) fn unwrapped(text: &str, theme: &Theme) -> Vec<Line<'static>> {
-    render(text, &Look { theme, width: LONGEST_LINE, holds: &|_| true })
+    render(text, &MarkdownLook { theme, width: LONGEST_LINE, holds: &|_| true })
 }
 
-/// An answer as one text: what [`render`] shows, before it is wrapped.
+/// The text of [`render`] before wrapping.
 pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for (at, line) in unwrapped(text, theme).into_iter().enumerate() {
@@ -56,22 +56,22 @@ pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
     spans
 }
 
-/// No line of a text is as long.
+/// Width beyond every line.
 pub(super) const LONGEST_LINE: usize = 1 << 24;
 
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphabetic()).count()
 }
 
-/// The text as it was written, with its citations as marks.
-fn unformatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+/// The source text with marked citations.
+fn unformatted(source: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     writer.push(source.trim_end());
     writer.flush();
     writer.lines
 }
 
-fn formatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+fn formatted(source: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     for event in Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         writer.take(event);
@@ -84,7 +84,7 @@ fn formatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
 }
 
 struct Writer<'a> {
-    look: &'a Look<'a>,
+    look: &'a MarkdownLook<'a>,
     lines: Vec<Line<'static>>,
     inline: Vec<Span<'static>>,
     styles: Vec<Style>,
@@ -92,12 +92,12 @@ struct Writer<'a> {
     lists: Vec<Option<u64>>,
     marker: Option<String>,
     quotes: usize,
-    /// Rows of the table that is read, each of cells.
+    /// Rows and cells of the current table.
     table: Vec<Vec<Vec<Span<'static>>>>,
 }
 
 impl<'a> Writer<'a> {
-    fn new(look: &'a Look<'a>) -> Self {
+    fn new(look: &'a MarkdownLook<'a>) -> Self {
         Self {
             look,
             lines: Vec::new(),
@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The table in columns, where it is as narrow as the pane; else each row in a paragraph of its own.
+    /// Draws the table in columns where it fits the pane, else each row as a paragraph.
     fn put_table(&mut self) {
         let rows = std::mem::take(&mut self.table);
         let of = |cell: &Vec<Span<'static>>| cell.iter().map(Span::width).sum::<usize>();
@@ -297,15 +297,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A source that an answer names, where it is drawn.
+/// A drawn citation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) source: usize,
-    /// The number with the word before it.
+    /// Place of the number and the word before it.
     pub(super) place: Place,
 }
 
-/// The sources that drawn lines of an answer name and that hold, in the order they are read.
+/// The valid citations in drawn lines of an answer, in reading order.
 pub(super) fn marks(lines: &[Line<'static>], holds: &dyn Fn(usize) -> bool) -> Vec<Mark> {
     let flow = Flow::of(lines);
     let letters = flow.letters();
@@ -329,7 +329,7 @@ pub(super) fn marks(lines: &[Line<'static>], holds: &dyn Fn(usize) -> bool) -> V
     marks
 }
 
-/// The numbers of a citation, each with its letters and those of the word before it.
+/// The source numbers of a citation, each with the range of the number and the word before it.
 fn numbers(inside: &[char]) -> Vec<(usize, Range<usize>)> {
     let mut named = Vec::new();
     let mut at = 0;
@@ -350,11 +350,11 @@ fn numbers(inside: &[char]) -> Vec<(usize, Range<usize>)> {
     named
 }
 
-/// Longest text between the brackets of a citation; more is no citation.
+/// Longest text between the brackets of a citation, in characters.
 const LONGEST_CITATION: usize = 120;
 
-/// Cuts the citations out of a text and styles them.
-fn mark_citations(span: &Span<'static>, look: &Look<'_>) -> Vec<Span<'static>> {
+/// Splits a text at its citations and styles them.
+fn mark_citations(span: &Span<'static>, look: &MarkdownLook<'_>) -> Vec<Span<'static>> {
     let mut rest: &str = &span.content;
     let mut marked = Vec::new();
     while let Some((before, inside, after)) = next_citation(rest) {
@@ -386,8 +386,8 @@ fn is_citation(inside: &str) -> bool {
     (word == "source" || word == "quelle") && inside.contains(|c: char| c.is_ascii_digit())
 }
 
-/// A citation with the numbers that do not hold struck out and questioned.
-fn citation(inside: &str, look: &Look<'_>) -> Vec<Span<'static>> {
+/// A citation; invalid numbers are struck out and get a `?`.
+fn citation(inside: &str, look: &MarkdownLook<'_>) -> Vec<Span<'static>> {
     let (holds, fails) = (look.theme.citation, look.theme.invalid);
     let mut spans = vec![Span::styled("[", holds)];
     for run in digit_runs(inside) {
@@ -402,7 +402,7 @@ fn citation(inside: &str, look: &Look<'_>) -> Vec<Span<'static>> {
     spans
 }
 
-/// Cuts a text where digits begin and end.
+/// Splits a text where digits begin and end.
 fn digit_runs(text: &str) -> Vec<&str> {
     let mut runs = Vec::new();
     let mut start = 0;

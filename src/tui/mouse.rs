@@ -1,9 +1,9 @@
-//! The mouse: the wheel scrolls what is under the pointer, a click focuses it and opens a row or follows a citation as Enter
-//! does.
+//! The mouse: the wheel scrolls the pane under the pointer; a click focuses it and, like Enter, opens a row or
+//! follows a citation.
 //!
-//! Takes what the last frame had where. Without `mouse = "on"` no event of it ever comes.
-//! Invariant: everything the mouse does, keys do too.
-//! Not here: taking the mouse from the terminal and giving it back (`terminal`).
+//! Takes the areas of the last frame. Without `mouse = "on"` the terminal sends no mouse event.
+//! Invariant: keys can do everything that the mouse does.
+//! Not here: mouse mode of the terminal (`terminal`).
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -20,15 +20,15 @@ use ragonite_app::App;
 /// Lines that one step of the wheel scrolls.
 const LINES: usize = 3;
 
-/// Which pane, and which of its rows, was drawn where.
+/// Areas of panes, rows and citations in the last frame.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Targets {
     panes: Vec<(Pane, Rect)>,
-    /// Pane, line of the terminal, and what it belongs to: a turn, a hit or an entry.
+    /// Pane, terminal line, and index of the turn, hit or entry.
     rows: Vec<(Pane, u16, usize)>,
-    /// Where citations are, and which of their answer they are.
+    /// Areas of citations.
     citations: Vec<(Rect, Chosen)>,
-    /// Rows of what lies over the panes: where each is, and which it is.
+    /// Area and index of each row of the popup.
     popup: Vec<(Rect, usize)>,
 }
 
@@ -45,13 +45,13 @@ impl Targets {
         self.panes.push((pane, area));
     }
 
-    /// The lines of an area from its top, each with what it belongs to.
+    /// The lines of an area from its top, each with its index.
     pub(super) fn rows(&mut self, pane: Pane, area: Rect, owners: impl IntoIterator<Item = Option<usize>>) {
         let owned = (area.top()..area.bottom()).zip(owners);
         self.rows.extend(owned.filter_map(|(line, owner)| Some((pane, line, owner?))));
     }
 
-    /// A citation; the row it is on says whose.
+    /// A citation; its row gives the turn.
     pub(super) fn citation(&mut self, area: Rect, which: Chosen) {
         self.citations.push((area, which));
     }
@@ -60,7 +60,7 @@ impl Targets {
         self.citations.iter().find(|(area, _)| area.contains(place)).map(|(_, which)| *which)
     }
 
-    /// As [`Targets::rows`], of what lies over the panes.
+    /// Like [`Targets::rows`], for the popup.
     pub(super) fn popup(&mut self, area: Rect, owners: impl IntoIterator<Item = Option<usize>>) {
         let owned = (area.top()..area.bottom()).zip(owners);
         self.popup.extend(owned.filter_map(|(y, owner)| Some((Rect { y, height: 1, ..area }, owner?))));
@@ -84,7 +84,7 @@ impl Targets {
     }
 }
 
-/// Takes one event of the mouse.
+/// Handles a mouse event.
 pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, now: OffsetDateTime) -> Vec<Intent> {
     let step = match event.kind {
         MouseEventKind::ScrollUp => Some(Step::Up),
@@ -106,9 +106,9 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
         scroll(screen, app, pane, step);
         return vec![Intent::Redraw];
     }
-    let intents = click(screen, app, pane, (area, event.row));
+    let intents = click(screen, app, pane, area, event.row);
     if let Some(citation) = screen.targets.citation_at(place) {
-        // Another turn may have been selected by the click.
+        // The click may have selected another turn.
         screen.sync(app, now);
         screen.citation = Some(citation);
         citation::follow(screen, app);
@@ -134,8 +134,8 @@ fn scroll(screen: &mut ScreenState, app: &App, pane: Pane, step: Step) {
     }
 }
 
-/// Puts the focus and the cursor where the click was, and opens what Enter would open there.
-fn click(screen: &mut ScreenState, app: &App, pane: Pane, (area, line): (Rect, u16)) -> Vec<Intent> {
+/// Moves focus and cursor to the click, and opens the entry that Enter would open there.
+fn click(screen: &mut ScreenState, app: &App, pane: Pane, area: Rect, line: u16) -> Vec<Intent> {
     screen.set_focus(pane);
     let row = screen.targets.row(pane, line);
     // The first line of a pane is its frame.
@@ -157,7 +157,7 @@ fn click(screen: &mut ScreenState, app: &App, pane: Pane, (area, line): (Rect, u
         (Pane::Lists, Some(entry)) => {
             let again = screen.lists == entry;
             screen.lists = entry;
-            // What is in the trash is not taken out by the first click.
+            // The first click restores nothing from the trash.
             again || !matches!(pane::entry(app, entry), Some(Entry::Trashed(_)))
         }
         (Pane::Behind, _) if !on_frame => screen.behind.go_to_seen(below),

@@ -1,7 +1,8 @@
-//! A domain that is made on the screen: its folder and its name, typed.
+//! The form for a new domain: folder and name.
 //!
-//! Takes keys, gives the wish for the domain or says why there is none yet. What was typed stays for another try.
-//! Not here: how it is drawn (`pane::new_domain`), whether the folder is there (`runtime`: looking may take long).
+//! Takes keys, gives the event that ingests the folder, or the reason against it. The form keeps its text for another
+//! try.
+//! Not here: drawing (`pane::new_domain`), checking the folder (`workers`, because it may take long).
 
 use crossterm::event::{KeyCode, KeyEvent};
 use tui_textarea::{CursorMove, TextArea};
@@ -12,35 +13,35 @@ use super::screen::ScreenState;
 use ragonite_app::{App, Event};
 use ragonite_base::{DomainName, DomainNameError, clean_line};
 
-/// Longest name that is proposed.
+/// Longest proposed name, in characters.
 const PROPOSED: usize = 32;
 
-/// What is typed.
+/// The form.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NewDomain {
     pub(super) folder: TextArea<'static>,
     pub(super) name: TextArea<'static>,
     pub(super) at: Field,
-    /// The name was proposed, and the first letter that is typed takes its place.
+    /// Whether the name is a proposal, which the first typed letter replaces.
     is_proposed: bool,
-    /// Why it was not taken.
+    /// Why the form was refused.
     pub(super) refused: Option<NotTaken>,
 }
 
-/// Why a domain is not made yet.
+/// Why the form is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotTaken {
     /// No path is typed.
     NoPath,
-    /// The name is none.
+    /// The name is invalid.
     Name(DomainNameError),
-    /// There is such a domain.
+    /// A domain of this name exists.
     Exists(DomainName),
-    /// Other documents are being read.
+    /// Another ingest is running.
     ReadingOthers,
 }
 
-/// Where is typed.
+/// The field with the cursor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Field {
     /// The folder.
@@ -58,7 +59,7 @@ impl NewDomain {
         }
     }
 
-    /// Takes in a paste, on one line.
+    /// Pastes a text as one line.
     pub(super) fn paste(&mut self, text: &str) {
         let text = clean_line(text);
         self.replace_proposed();
@@ -66,7 +67,7 @@ impl NewDomain {
         self.refused = None;
     }
 
-    /// Empties a name that was only proposed, where another one begins to be typed.
+    /// Clears a proposed name when typing begins.
     fn replace_proposed(&mut self) {
         if self.at == Field::Name && std::mem::take(&mut self.is_proposed) {
             self.name = TextArea::default();
@@ -85,7 +86,7 @@ impl NewDomain {
         }
     }
 
-    /// The wish, or where to go on and why.
+    /// The event, or the refused field and the reason.
     fn taken(&self, app: &App) -> Result<Event, (Field, NotTaken)> {
         let (path, name) = (text_of(&self.folder), text_of(&self.name));
         if path.is_empty() {
@@ -102,13 +103,13 @@ impl NewDomain {
     }
 }
 
-/// Opens it, with what was typed last.
+/// Opens the form with its last text.
 pub(super) fn open(screen: &mut ScreenState) {
     let form = NewDomain { at: Field::Folder, refused: None, ..screen.new_domain.clone() };
     screen.popup = Some(Popup::NewDomain(Box::new(form)));
 }
 
-/// A key while it is open; a wish closes it.
+/// A key while the form is open; an event closes it.
 pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Option<Event> {
     let Some(Popup::NewDomain(form)) = &mut screen.popup else { return None };
     let turns = matches!(key.code, KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down)
@@ -128,7 +129,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
             if matches!(key.code, KeyCode::Char(_)) && key.modifiers.is_empty() {
                 form.replace_proposed();
             }
-            // A name that is edited is one's own.
+            // An edited name is no proposal.
             form.is_proposed &= form.at == Field::Folder;
             if type_into(form.line(), key, action) {
                 form.refused = None;
@@ -142,7 +143,7 @@ fn text_of(line: &TextArea<'_>) -> String {
     clean_line(&line.lines().join(" ")).trim().to_owned()
 }
 
-/// A name after the last folder of a path.
+/// A name made of the last folder of a path.
 fn proposed(path: &str) -> String {
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let mut name = String::new();

@@ -1,11 +1,11 @@
-//! Positions in lists of lines: a scroll that may follow its end, and an outline whose parts open and close.
+//! Scroll positions: a scroll that may follow its end, and an outline with foldable sections.
 //!
-//! Invariant: a position is always inside what was last drawn, whatever its size.
+//! Invariant: a position is always within the last drawn lines.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Which way, and how far.
+/// Direction and distance of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Up,
@@ -19,7 +19,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Where a step leads from `at`, among `total` places of which `page` are seen at once.
+    /// The index after a step from `at`, among `total` entries with `page` visible.
     pub(super) fn from(self, at: usize, page: usize, total: usize) -> usize {
         let last = total.saturating_sub(1);
         let page = page.max(1);
@@ -37,13 +37,14 @@ impl Step {
     }
 }
 
-/// A view onto lines.
+/// A scroll position.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scroll {
     top: usize,
     height: usize,
     total: usize,
-    /// Lines at the top that something else may cover: pages overlap by as many, so that each line is seen once.
+    /// Lines at the top that a sticky header may cover; pages overlap by this number, so that each line becomes
+    /// visible.
     pub(super) covered: usize,
     /// Whether the end stays in view as lines are added.
     pub(super) follow: bool,
@@ -55,7 +56,7 @@ impl Scroll {
         Self { follow: true, ..Self::default() }
     }
 
-    /// Which lines are seen, after the lines or the height have changed.
+    /// The visible lines for this number of lines and this height.
     pub(super) fn view(&mut self, total: usize, height: usize) -> Range<usize> {
         (self.total, self.height) = (total, height);
         let last_top = total.saturating_sub(height);
@@ -63,11 +64,11 @@ impl Scroll {
         self.top..(self.top + height).min(total)
     }
 
-    /// Which lines are seen when one of them must be.
+    /// The visible lines around one line.
     pub(super) fn view_around(&mut self, total: usize, height: usize, line: usize) -> Range<usize> {
         self.view(total, height);
         self.reveal(line..line + 1);
-        // With the first line that can be chosen its heading is seen too.
+        // The heading is visible with the first entry.
         if line <= 1 {
             self.top = 0;
         }
@@ -80,13 +81,13 @@ impl Scroll {
         self.follow = self.follow && self.top + self.height >= self.total;
     }
 
-    /// As [`Scroll::step`], and follows the end once it is reached.
+    /// Like [`Scroll::step`]; follows the end once it is reached.
     pub(super) fn step_and_follow(&mut self, step: Step) {
         self.step(step);
         self.follow = self.top + self.height >= self.total;
     }
 
-    /// Brings lines into view, the first of them at all events.
+    /// Brings lines into view, the first line in any case.
     pub(super) fn reveal(&mut self, lines: Range<usize>) {
         if lines.end > self.top + self.height {
             self.top = lines.end.saturating_sub(self.height);
@@ -94,14 +95,14 @@ impl Scroll {
         self.top = self.top.min(lines.start);
     }
 
-    /// Some lines have become another number of lines: what is seen stays where it is where they are above it.
+    /// Replaces the lines `before` by `lines` lines; the view stays where they are above it.
     pub(super) fn grow(&mut self, before: Range<usize>, lines: usize) {
         if before.end <= self.top {
             self.top = self.top + lines - before.len();
         }
     }
 
-    /// Brings one line into view, and stays there.
+    /// Brings one line into view and stops following.
     pub(super) fn go_to(&mut self, line: usize) {
         self.follow = false;
         self.reveal(line..line + 1);
@@ -113,12 +114,12 @@ impl Scroll {
     }
 }
 
-/// Lines that belong to parts, a cursor on one of them, and which parts are open.
+/// Lines in sections, a cursor, and the open sections.
 #[derive(Debug, Clone)]
 pub(super) struct Outline<K> {
     cursor: usize,
     owners: Vec<K>,
-    /// The part whose first line the cursor goes to when the lines are known again.
+    /// The section to which the cursor goes at the next layout.
     goal: Option<K>,
     open: BTreeSet<K>,
     scroll: Scroll,
@@ -133,12 +134,12 @@ impl<K: Ord + Copy> Outline<K> {
         self.open.contains(&part)
     }
 
-    /// The parts that are open.
+    /// The open sections.
     pub(super) fn opened(&self) -> BTreeSet<K> {
         self.open.clone()
     }
 
-    /// Back to the top with the cursor on a part, as soon as it is there; everything stays as open as it is.
+    /// Scrolls to the top and puts the cursor on a section at the next layout.
     pub(super) fn rewind_to(&mut self, part: K) {
         self.cursor = 0;
         self.goal = Some(part);
@@ -155,7 +156,7 @@ impl<K: Ord + Copy> Outline<K> {
         self.cursor
     }
 
-    /// The part under the cursor.
+    /// The section under the cursor.
     pub(super) fn part(&self) -> Option<K> {
         self.owners.get(self.cursor).copied()
     }
@@ -166,7 +167,7 @@ impl<K: Ord + Copy> Outline<K> {
         self.cursor = line;
     }
 
-    /// Puts the cursor on a line of those that are seen, counted from the top. Says whether a part begins there.
+    /// Puts the cursor on a visible line, counted from the top. Returns whether a section begins there.
     pub(super) fn go_to_seen(&mut self, line: usize) -> bool {
         let line = self.scroll.top + line;
         self.go_to(line.min(self.owners.len().saturating_sub(1)));
@@ -174,7 +175,7 @@ impl<K: Ord + Copy> Outline<K> {
         self.owners.get(line).is_some_and(|owner| before != Some(owner))
     }
 
-    /// Scrolls by a step; the cursor stays where it is for as long as it is seen.
+    /// Scrolls by a step; the cursor moves only to stay visible.
     pub(super) fn scroll(&mut self, step: Step) {
         self.goal = None;
         self.scroll.step(step);
@@ -182,7 +183,7 @@ impl<K: Ord + Copy> Outline<K> {
         self.cursor = self.cursor.clamp(top, top + self.scroll.height.saturating_sub(1));
     }
 
-    /// Opens or closes the part under the cursor; the cursor goes to its first line.
+    /// Opens or closes the section under the cursor; the cursor goes to its first line.
     pub(super) fn toggle(&mut self) {
         let Some(part) = self.owners.get(self.cursor).copied() else { return };
         if !self.open.remove(&part) {
@@ -191,14 +192,14 @@ impl<K: Ord + Copy> Outline<K> {
         self.goal = Some(part);
     }
 
-    /// The part under the cursor, and which of its lines it is on.
+    /// The section under the cursor and the line within it.
     fn held(&self) -> Option<(K, usize)> {
         let part = self.part()?;
         Some((part, self.owners[..self.cursor].iter().rev().take_while(|owner| **owner == part).count()))
     }
 
-    /// Which lines are seen and where the cursor is, given the part of each line. What comes or goes above a part moves
-    /// the cursor along with it.
+    /// The visible lines and the line of the cursor, given the section of each line. The cursor stays in its section
+    /// when lines come or go above it.
     pub(super) fn view(&mut self, owners: Vec<K>, height: usize) -> (Range<usize>, usize) {
         let held = self.held();
         self.owners = owners;

@@ -1,10 +1,9 @@
-//! What lies over the panes, and the keys while it does.
+//! Popups over the panes, and their keys.
 //!
-//! Takes keys, gives wishes. Each popup closes with Esc and leaves alone what runs behind it; only a comparison stops first
-//! the turn that it shows. Ctrl+C and Ctrl+Q mean there what they mean everywhere; the help lies over any of them and goes
-//! back to it.
+//! Takes keys, gives intents. Esc closes a popup and leaves running work alone; a comparison first cancels its turn.
+//! Ctrl+C and Ctrl+Q work as everywhere; the help covers another popup and returns to it.
 //! Invariant: while a popup takes text, keys that type a character are text.
-//! Not here: how popups are drawn (`pane::popup`).
+//! Not here: drawing (`pane::popup`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use time::OffsetDateTime;
@@ -27,40 +26,40 @@ use ragonite_app::{App, ConversationChange, Event, Refusal, TurnKey};
 use ragonite_base::{ConversationId, clean_line};
 use ragonite_history::{Feedback, Rating, Reason};
 
-/// Longest paste into one line, in bytes: as long as paths get.
+/// Longest paste into one line, in bytes; the usual limit of paths.
 const LONGEST_PASTE: usize = 4096;
 
-/// What lies over the panes.
+/// A popup.
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
     /// All keys, and the guide.
     Help(HelpView),
-    /// All actions, found by words.
+    /// The command palette.
     Palette(Palette),
-    /// A line of text is asked for.
+    /// A prompt for a line of text.
     Prompt(Prompt),
-    /// What is wrong with an answer.
+    /// The reasons of a negative rating.
     Reasons(Reasons),
-    /// Whether something that cannot be undone is really wanted.
+    /// A confirmation of an irreversible change.
     Confirm(Confirm),
     /// The settings of the open domain.
     Settings(Box<SettingsView>),
-    /// What can be compared with a turn.
+    /// The menu of comparisons.
     Compare(CompareMenu),
     /// Two turns beside each other.
     Comparison(Comparison),
-    /// An evidence in its context.
+    /// A piece of evidence in its context.
     Context(ContextView),
-    /// The whole document of an evidence.
+    /// The whole document of a hit.
     Document(Box<DocumentView>),
-    /// What is taken out of the program, and how.
+    /// The export.
     Export(ExportMenu),
-    /// Folder and name of a domain that is to be made.
+    /// The form for a new domain.
     NewDomain(Box<NewDomain>),
 }
 
 impl Popup {
-    /// Whether what is looked for in it is being typed.
+    /// Whether its search text is being typed.
     pub(super) fn is_searched(&self) -> bool {
         match self {
             Self::Help(view) => view.text.typed.is_some(),
@@ -73,7 +72,7 @@ impl Popup {
     }
 }
 
-/// All actions, found by words.
+/// The command palette.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Palette {
     pub(super) line: TextArea<'static>,
@@ -81,42 +80,42 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The actions that have all the words that are written, in the order of the help; where none has, those that have the
-    /// letters of each word in their order.
+    /// The actions with all typed words, in the order of the help; where there are none, a fuzzy match: the letters
+    /// of each word in order.
     pub(super) fn found(&self, texts: Words) -> Vec<Action> {
         let written = text_of(&self.line).to_lowercase();
         let words: Vec<&str> = written.split_whitespace().collect();
-        let said = |action: &Action| format!("{} {}", action.name(), texts.says(*action)).to_lowercase();
+        let text = |action: &Action| format!("{} {}", action.name(), texts.label_of(*action)).to_lowercase();
         let all: Vec<(Action, String)> =
-            Action::all().filter(|action| *action != Action::Palette).map(|action| (action, said(&action))).collect();
+            Action::all().filter(|action| *action != Action::Palette).map(|action| (action, text(&action))).collect();
         let (whole, others): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(_, said)| words.iter().all(|word| said.contains(word)));
-        let spread = || others.into_iter().filter(|(_, said)| words.iter().all(|word| has_letters(said, word)));
+            all.into_iter().partition(|(_, text)| words.iter().all(|word| text.contains(word)));
+        let spread = || others.into_iter().filter(|(_, text)| words.iter().all(|word| has_letters(text, word)));
         let found = if whole.is_empty() { spread().collect() } else { whole };
         found.into_iter().map(|(action, _)| action).collect()
     }
 }
 
-/// Whether a text has the letters of a word in their order, whatever stands between them.
+/// Whether the letters of a word are a subsequence of the text.
 fn has_letters(text: &str, word: &str) -> bool {
     let mut letters = text.chars();
     word.chars().all(|letter| letters.any(|other| other == letter))
 }
 
-/// What a line of text is for.
+/// Purpose of a prompt.
 #[derive(Debug, Clone)]
 pub(super) enum Asked {
-    /// A text to look for in the pane.
+    /// Search text for the pane.
     Text,
-    /// Words to look for in the conversations of all domains.
+    /// Search words for the conversations of all domains.
     Words,
-    /// The title of a conversation.
+    /// New title of a conversation.
     Title(ConversationId),
-    /// What is wrong with the answer of this turn, in the user's words; it may stay empty.
+    /// Note of a negative rating; may be empty.
     Note(TurnKey, Reason),
 }
 
-/// A line of text is asked for.
+/// A prompt for a line of text.
 #[derive(Debug, Clone)]
 pub(super) struct Prompt {
     pub(super) asked: Asked,
@@ -131,27 +130,27 @@ impl Prompt {
     }
 }
 
-/// What is wrong with an answer.
+/// The reasons of a negative rating.
 #[derive(Debug, Clone)]
 pub(super) struct Reasons {
     turn: TurnKey,
     pub(super) selected: usize,
 }
 
-/// Whether something that cannot be undone is really wanted.
+/// A confirmation of an irreversible change.
 #[derive(Debug, Clone)]
 pub(super) struct Confirm {
-    /// What will be done.
+    /// Text of the question.
     pub(super) says: String,
     change: ConversationChange,
 }
 
-/// Opens the line for another title.
+/// Opens the prompt for a new title.
 pub(super) fn rename(screen: &mut ScreenState, id: ConversationId, title: &str) {
     screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Title(id), &clean_line(title))));
 }
 
-/// Opens the line for what is looked for.
+/// Opens the search prompt.
 pub(super) fn look_for(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Composer {
         screen.set_focus(Pane::Conversation);
@@ -168,12 +167,12 @@ pub(super) fn look_for(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
-/// Asks what is wrong with the answer of a turn.
+/// Asks for the reason of a negative rating.
 pub(super) fn ask_reason(screen: &mut ScreenState, turn: TurnKey) {
     screen.popup = Some(Popup::Reasons(Reasons { turn, selected: 0 }));
 }
 
-/// Asks whether a conversation is to be removed for good.
+/// Asks for confirmation before a conversation is purged.
 pub(super) fn confirm_purge(screen: &mut ScreenState, id: ConversationId, title: &str) {
     let says = screen.words.remove_conversation(&clean_line(title));
     screen.popup = Some(Popup::Confirm(Confirm { says, change: ConversationChange::Purge(id) }));
@@ -195,11 +194,11 @@ pub(super) fn on_key(
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
         _ if matches!(screen.popup, Some(Popup::Help(_))) => return help::on_key(screen, key, action),
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
-            return settings::on_key(screen, app, (key, action), now);
+            return settings::on_key(screen, app, key, action, now);
         }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
-        // Esc leaves what is typed.
+        // Esc closes the search line.
         _ if screen.popup.as_ref().is_some_and(Popup::is_searched) => return into(screen, app, key, action, now),
         Some(Action::Back) if is_being_answered(screen.popup.as_ref(), app) => {
             return vec![Intent::App(Event::CancelRequested)];
@@ -210,7 +209,7 @@ pub(super) fn on_key(
     vec![Intent::Redraw]
 }
 
-/// Closes what is open. A reason that was chosen stands without a note.
+/// Closes the popup. A chosen reason is kept without a note.
 fn leave(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent> {
     let rated = match screen.popup.take() {
         Some(Popup::Prompt(Prompt { asked: asked @ Asked::Note(..), .. })) => answer(&Prompt::new(asked, ""), app, now),
@@ -219,12 +218,12 @@ fn leave(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent
     rated.into_iter().map(Intent::App).chain([Intent::Redraw]).collect()
 }
 
-/// Whether a turn runs that what is open shows growing.
+/// Whether the popup shows a running turn.
 fn is_being_answered(popup: Option<&Popup>, app: &App) -> bool {
     matches!(popup, Some(Popup::Comparison(view)) if view.is_running(app))
 }
 
-/// Takes in a paste, on one line, where what is open takes text; says why it does not.
+/// Pastes a text as one line; an error where the popup takes no text or the text is too long.
 pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
     let line = match popup {
         Popup::NewDomain(form) => {
@@ -255,7 +254,7 @@ fn fits_a_line(text: &str) -> Result<(), Refusal> {
     if text.len() > LONGEST_PASTE { Err(Refusal::LineTooLong) } else { Ok(()) }
 }
 
-/// Where keys are looked up while this is open.
+/// The place in which keys are looked up while the popup is open.
 pub(super) fn place(popup: &Popup) -> Place {
     match popup {
         Popup::Palette(_) | Popup::Prompt(_) | Popup::NewDomain(_) => Place::Composer,
@@ -288,7 +287,7 @@ pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     }
 }
 
-/// A click on a row of what is open: it does what Enter does there.
+/// A click on a row of the popup; same as Enter.
 pub(super) fn click(screen: &mut ScreenState, app: &App, row: usize, now: OffsetDateTime) -> Vec<Intent> {
     match &mut screen.popup {
         Some(Popup::Palette(palette)) => {
@@ -319,7 +318,7 @@ fn into(
     let Some(popup) = &mut screen.popup else { return Vec::new() };
     match popup {
         Popup::Palette(palette) => {
-            if let Some(chosen) = in_palette(palette, (key, action), screen.words) {
+            if let Some(chosen) = in_palette(palette, key, action, screen.words) {
                 screen.popup = None;
                 return act(screen, app, chosen, now);
             }
@@ -359,15 +358,15 @@ fn into(
             return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
         Popup::Export(_) => return export::on_key(screen, app, action),
-        Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
+        Popup::Compare(_) => return compare::in_menu(screen, app, key, action, now),
         Popup::Comparison(_) => return compare::in_comparison(screen, app, key, action),
         Popup::Help(_) | Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
     vec![Intent::Redraw]
 }
 
-/// Gives the action that was chosen.
-fn in_palette(palette: &mut Palette, (key, action): (KeyEvent, Option<Action>), words: Words) -> Option<Action> {
+/// Returns the chosen action.
+fn in_palette(palette: &mut Palette, key: KeyEvent, action: Option<Action>, words: Words) -> Option<Action> {
     let found = palette.found(words);
     if finishes(key, action) {
         return found.get(palette.selected).copied();
@@ -387,18 +386,18 @@ fn in_palette(palette: &mut Palette, (key, action): (KeyEvent, Option<Action>), 
     None
 }
 
-/// Whether a key finishes a line of text: the one that sends, and Enter.
+/// Whether a key finishes a line of text: the send key or Enter.
 pub(super) fn finishes(key: KeyEvent, action: Option<Action>) -> bool {
     action == Some(Action::Send) || key.code == KeyCode::Enter
 }
 
-/// Types into a line of text, which has no second one; says whether that changed it.
+/// Types into a single line; returns whether the text changed.
 pub(super) fn type_into(line: &mut TextArea<'_>, key: KeyEvent, action: Option<Action>) -> bool {
-    // The field would take Ctrl+J for another wish and delete what is before the cursor.
+    // The text field would delete the text before the cursor on Ctrl+J.
     action != Some(Action::Newline) && edit(line, key)
 }
 
-/// Edits with a key; says whether that changed anything. Ctrl+U deletes what is before the cursor, as shells have it.
+/// Edits with a key; returns whether the text changed. Ctrl+U deletes the text before the cursor, as in shells.
 pub(super) fn edit(area: &mut TextArea<'_>, key: KeyEvent) -> bool {
     if key.code == KeyCode::Char('u') && key.modifiers == KeyModifiers::CONTROL {
         return area.delete_line_by_head();
@@ -406,7 +405,7 @@ pub(super) fn edit(area: &mut TextArea<'_>, key: KeyEvent) -> bool {
     area.input(key)
 }
 
-/// Gives the reason that was chosen, by its number or with Enter.
+/// Returns the reason chosen by number or with Enter.
 fn in_reasons(reasons: &mut Reasons, key: KeyEvent, action: Option<Action>) -> Option<Reason> {
     if let KeyCode::Char(digit @ '1'..='5') = key.code {
         return Reason::ALL.get(digit as usize - '1' as usize).copied();
@@ -420,11 +419,11 @@ fn in_reasons(reasons: &mut Reasons, key: KeyEvent, action: Option<Action>) -> O
     None
 }
 
-/// What a finished line of text leads to.
+/// The event of a finished prompt.
 fn answer(prompt: &Prompt, app: &App, now: OffsetDateTime) -> Option<Event> {
     let text = text_of(&prompt.line);
     match prompt.asked {
-        // Without a letter the title stays as it was.
+        // An empty title changes nothing.
         Asked::Title(id) if !clean_line(&text).is_empty() => {
             Some(Event::ConversationChangeWanted(ConversationChange::Rename(id, text)))
         }
@@ -433,7 +432,7 @@ fn answer(prompt: &Prompt, app: &App, now: OffsetDateTime) -> Option<Event> {
         Asked::Note(turn, reason) => {
             let note = clean_line(&text);
             let feedback = Feedback { rating: Rating::Down, reason: Some(reason), note, rated_at: now };
-            // Another conversation may have come into its place meanwhile.
+            // Another conversation may be open now.
             let turn = app.turns().iter().position(|known| known.key == turn);
             let rated = turn.map(|turn| Event::TurnRated { turn, feedback: Some(feedback) });
             Some(rated.unwrap_or(Event::Refused(Refusal::NothingToRate)))

@@ -1,30 +1,30 @@
-//! Drawn lines as the text they were before they were wrapped, and the places of that text on them.
+//! The original text of wrapped lines, and places of that text on the lines.
 //!
-//! Takes lines; gives their letters, in which every run of white space, no-break spaces and ends of lines too, is one space;
-//! and for a run of letters the pieces of lines it was drawn as.
+//! Takes lines; gives their characters, with each run of white space (no-break spaces and line ends included) as one
+//! space; maps a run of characters to its pieces on the lines.
 //! Invariants: a piece is never empty and never beyond its line; reversing changes no text.
-//! Not here: what is looked for (`find`), what is a citation (`markdown`).
+//! Not here: search (`find`), recognizing citations (`markdown`).
 
 use std::ops::Range;
 
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-/// A part of one line, in letters of it.
+/// A range of characters of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) line: usize,
     pub(super) letters: Range<usize>,
 }
 
-/// What was one text before it was wrapped; at least one piece.
+/// A run of the original text; at least one piece.
 pub(super) type Place = Vec<Piece>;
 
-/// The letters of lines, in order.
+/// The characters of lines, in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flow {
     letters: Vec<char>,
-    /// Line and letter of each; none for the end of a line.
+    /// Line and column of each character; none for a line end.
     places: Vec<Option<(usize, usize)>>,
 }
 
@@ -35,7 +35,7 @@ impl Flow {
             flow.push(' ', None);
             let mut leads = true;
             for (at, letter) in line.spans.iter().flat_map(|span| span.content.chars()).enumerate() {
-                // The bar of a quote, or of what was found, stands before each of its lines.
+                // A bar at the start of a line (quote or hit) is no text.
                 leads = leads && (letter.is_whitespace() || matches!(letter, '│' | '▌'));
                 flow.push(if leads { ' ' } else { letter }, Some((number, at)));
             }
@@ -56,7 +56,7 @@ impl Flow {
         &self.letters
     }
 
-    /// Where a run of letters was drawn; none where it is white space only.
+    /// The place of a run of characters; none where it is white space only.
     pub(super) fn place(&self, run: Range<usize>) -> Option<Place> {
         let mut place: Place = Vec::new();
         for (line, at) in self.places.get(run)?.iter().flatten().copied() {
@@ -69,7 +69,7 @@ impl Flow {
     }
 }
 
-/// Reverses runs of letters of a line.
+/// Draws runs of characters of a line in reverse.
 pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
     if runs.is_empty() {
         return;
@@ -78,33 +78,28 @@ pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
     let mut at = 0;
     let mut spans: Vec<Span<'static>> = Vec::new();
     for span in line.spans.drain(..) {
-        let mut run = (String::new(), false);
+        let (mut run, mut style) = (String::new(), span.style);
         for letter in span.content.chars() {
-            let reversed = is_reversed(at);
+            let here = if is_reversed(at) { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
             at += 1;
-            if reversed != run.1 && !run.0.is_empty() {
-                spans.push(styled(&span, std::mem::take(&mut run)));
+            if here != style && !run.is_empty() {
+                spans.push(Span::styled(std::mem::take(&mut run), style));
             }
-            run.1 = reversed;
-            run.0.push(letter);
+            style = here;
+            run.push(letter);
         }
-        if !run.0.is_empty() {
-            spans.push(styled(&span, run));
+        if !run.is_empty() {
+            spans.push(Span::styled(run, style));
         }
     }
     line.spans = spans;
 }
 
-/// Reverses the pieces of places that are on one line.
+/// Draws the pieces of places on one line in reverse.
 pub(super) fn reverse_on(line: &mut Line<'static>, number: usize, places: &[Place]) {
     let pieces = places.iter().flatten().filter(|piece| piece.line == number);
     let runs: Vec<Range<usize>> = pieces.map(|piece| piece.letters.clone()).collect();
     reverse(line, &runs);
-}
-
-fn styled(span: &Span<'static>, (text, reversed): (String, bool)) -> Span<'static> {
-    let style = if reversed { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
-    Span::styled(text, style)
 }
 
 #[cfg(test)]

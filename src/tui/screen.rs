@@ -1,7 +1,7 @@
-//! The screen's own state: focus, positions, the composer, what is open.
+//! State of the screen: focus, positions, composer, popup.
 //!
-//! Invariant: nothing here is worth keeping when the program ends, and nothing of it is needed by `app`.
-//! Not here: what keys do to it (`input`), how it is drawn (`draw`, `pane`).
+//! Invariant: the state is lost at exit, and `app` needs none of it.
+//! Not here: keys (`input`), drawing (`draw`, `pane`).
 
 use std::collections::BTreeMap;
 
@@ -24,16 +24,16 @@ use ragonite_base::{ConversationId, clean_text};
 use ragonite_config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use ragonite_document::evidence::Kind;
 
-/// A place that can have the focus.
+/// A pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pane {
-    /// Where the question is written.
+    /// The question.
     Composer,
     /// Questions and answers.
     Conversation,
     /// The hits of the selected turn.
     Evidence,
-    /// Every step of the selected turn.
+    /// The trace of the selected turn.
     Behind,
     /// The attribution of the selected turn.
     Why,
@@ -42,15 +42,15 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// In the order of Tab.
+    /// All panes, in the order of Tab.
     pub(super) const ALL: [Self; 6] =
         [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
 }
 
-/// A citation of the selected answer that is chosen.
+/// The chosen citation of the selected answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chosen {
-    /// Which one, in the order they are read.
+    /// Index in reading order.
     pub(super) at: usize,
     way: Followed,
 }
@@ -58,16 +58,16 @@ pub(super) struct Chosen {
 /// How far a citation was followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Followed {
-    /// It must come into view.
+    /// It must be scrolled into view.
     New,
-    /// It is marked.
+    /// It is in view and marked.
     Seen,
-    /// Its source is looked at.
+    /// Its source is shown.
     ToSource,
 }
 
 impl Chosen {
-    /// This one, which must come into view.
+    /// The citation at an index, to be scrolled into view.
     pub(super) fn at(at: usize) -> Self {
         Self { at, way: Followed::New }
     }
@@ -81,7 +81,7 @@ impl Chosen {
         Self { way: Followed::Seen, ..self }
     }
 
-    /// Its source is looked at.
+    /// Its source is shown.
     pub(super) fn followed(self) -> Self {
         Self { way: Followed::ToSource, ..self }
     }
@@ -92,7 +92,7 @@ impl Chosen {
     }
 }
 
-/// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
+/// State of the evidence pane: selected hit, folding, horizontal scroll of a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EvidenceView {
     pub(super) selected: usize,
@@ -101,29 +101,29 @@ pub(super) struct EvidenceView {
     /// The table of the selected hit, measured.
     pub(super) table: Option<Measured>,
     pub(super) scroll: Scroll,
-    /// The selection has moved and must come into view.
+    /// Whether the selection must be scrolled into view.
     pub(super) reveal: bool,
 }
 
-/// The composer and the questions it can bring back.
+/// The composer and its recall of earlier questions.
 #[derive(Debug, Clone)]
 pub(super) struct Composer {
     pub(super) area: TextArea<'static>,
-    /// Index of the question that was brought back.
+    /// Index of the recalled question.
     pub(super) recalled: Option<usize>,
-    /// While a completed question is edited.
+    /// The completed question that is edited.
     pub(super) editing: Option<Editing>,
 }
 
-/// Bytes of the longest question that may be pasted. More is a document, and would be wrapped anew for every frame.
+/// Longest question that may be pasted, in bytes. Every frame wraps it again.
 const MOST_BYTES: usize = 64 * 1024;
 
 /// A completed question that is edited.
 #[derive(Debug, Clone)]
 pub(super) struct Editing {
-    /// Whose it is.
+    /// The turn of the question.
     turn: TurnKey,
-    /// The lines that stood here before, which come back after it.
+    /// The draft that is restored afterwards.
     before: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl Default for Composer {
 }
 
 impl Composer {
-    /// Holds these lines, the cursor at their end.
+    /// A composer with these lines and the cursor at their end.
     pub(super) fn with(lines: &[String]) -> Self {
         let mut area = TextArea::new(lines.to_vec());
         area.set_wrap_mode(WrapMode::WordOrGlyph);
@@ -143,7 +143,7 @@ impl Composer {
         Self { area, recalled: None, editing: None }
     }
 
-    /// Holds a completed question to be edited, and keeps what was being written.
+    /// Edits a completed question and keeps the draft.
     pub(super) fn edit(&mut self, turn: TurnKey, lines: &[String]) {
         let before = self.editing.take().map_or_else(|| self.area.lines().to_vec(), |editing| editing.before);
         *self = Self { editing: Some(Editing { turn, before }), ..Self::with(lines) };
@@ -159,18 +159,18 @@ impl Composer {
         self.editing.is_some()
     }
 
-    /// What stands here once this is sent or given up.
+    /// Clears the text after sending or giving up; restores the draft.
     pub(super) fn clear(&mut self) {
         *self = Self::with(&self.editing.take().map(|editing| editing.before).unwrap_or_default());
     }
 
-    /// Writes at the cursor. What is written into a question that was brought back is a question of its own.
+    /// Inserts text at the cursor. A recalled question becomes a new one.
     pub(super) fn insert(&mut self, text: &str) {
         self.area.insert_str(text);
         self.recalled = None;
     }
 
-    /// Takes in a paste, line by line, unless the question becomes too long.
+    /// Pastes a text, unless the question becomes too long.
     pub(super) fn paste(&mut self, text: &str) -> Result<(), Refusal> {
         let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
         if self.area.lines().iter().map(String::len).sum::<usize>() + text.len() > MOST_BYTES {
@@ -189,78 +189,78 @@ impl Composer {
     }
 }
 
-/// The screen's own state.
+/// State of the screen.
 #[derive(Debug, Clone)]
 pub struct ScreenState {
     pub(super) theme: Theme,
-    /// What its themes are for.
+    /// Traits of the terminal, for switching themes.
     terminal: TerminalTraits,
     pub(super) signs: Signs,
     pub(super) words: Words,
     pub(super) keymap: Keymap,
     pub(super) focus: Pane,
-    /// What the pane on the right shows where there is one.
+    /// Content of the side pane.
     pub(super) side: Pane,
     pub(super) popup: Option<Popup>,
-    /// What the help lies over.
+    /// The popup under the help.
     pub(super) under_help: Option<Popup>,
-    /// What was typed for the last domain that was to be made.
+    /// Last text of the form for a new domain.
     pub(super) new_domain: NewDomain,
-    /// The turn that was selected; none selects the last.
+    /// The selected turn; none for the last turn.
     pub(super) chosen: Option<usize>,
     pub(super) conversation: Scroll,
-    /// Another turn was selected and must come into view.
+    /// Whether the selected turn must be scrolled into view.
     pub(super) reveal_turn: bool,
     pub(super) evidence: EvidenceView,
     pub(super) citation: Option<Chosen>,
     pub(super) behind: Outline<Section>,
     pub(super) why: Outline<usize>,
-    /// What both drew last.
+    /// Cached lines of trace and attribution.
     pub(super) behind_kept: Kept<Section>,
     pub(super) why_kept: Kept<usize>,
-    /// The sentence of the selected answer that is looked at; none for the whole answer.
+    /// The selected sentence of the answer; none for the whole answer.
     pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
     pub(super) lists_scroll: Scroll,
-    /// Where that was last, and what it was on.
+    /// Last cursor of the lists and its entry.
     listed: Option<(usize, Entry)>,
-    /// The conversation that was open when it was last put on what is open.
+    /// The conversation that the cursor of the lists last followed.
     open_listed: Option<ConversationId>,
     pub(super) composer: Composer,
-    /// What was asked since the program started, in any conversation, the latest last.
+    /// Questions of this run in all conversations, the latest last.
     pub(super) asked: Vec<String>,
-    /// How many columns the last frame had.
+    /// Number of columns of the last frame.
     pub(super) columns: u16,
-    /// How the panes are arranged.
+    /// Arrangement of the panes.
     pub(super) arrangement: Arrangement,
-    /// What the last frame had where.
+    /// Mouse targets of the last frame.
     pub(super) targets: Targets,
-    /// What is looked for in the panes.
+    /// The search in the panes.
     pub(super) find: Option<Find>,
-    /// Where a conversation that was found is to be opened, once it is there.
+    /// Target in a found conversation that is being opened.
     pub(super) arrival: Option<Arrival>,
-    /// Ctrl+C was pressed: once more leaves.
+    /// Whether Ctrl+C was pressed; a second one quits.
     pub(super) leaving: bool,
-    /// What runs, and since when.
+    /// Running phase and its start.
     pub(super) stage: (Phase, OffsetDateTime),
-    /// Drawn turns that change no more.
+    /// Cached lines of finished turns.
     pub(super) settled: BTreeMap<TurnKey, Settled>,
-    /// The first and the selected turn when the positions were last valid.
+    /// First and selected turn at the last sync.
     shown: (Option<TurnKey>, Option<TurnKey>),
 }
 
-/// Where a conversation is to be opened.
+/// Target in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arrival {
     pub(super) conversation: ConversationId,
-    /// The turn by its place in the conversation, from 1; none where only the title has the words.
+    /// Number of the turn, from 1; none where only the title matches.
     pub(super) turn: Option<u32>,
-    /// What is marked there.
+    /// The word that is marked.
     pub(super) word: String,
 }
 
 impl ScreenState {
-    /// Starts in the composer.
+    /// A screen with the focus on the composer.
     pub fn new(theme: Theme, keymap: Keymap) -> Self {
         Self {
             theme,
@@ -305,50 +305,50 @@ impl ScreenState {
         }
     }
 
-    /// Draws with these signs.
+    /// Sets the glyphs.
     #[must_use]
     pub fn with_signs(self, signs: Signs) -> Self {
         Self { signs, ..self }
     }
 
-    /// Switches between the themes of this terminal.
+    /// Sets the terminal, for switching themes.
     #[must_use]
     pub fn with_terminal(self, terminal: TerminalTraits) -> Self {
         Self { terminal, ..self }
     }
 
-    /// Switches to the next theme that looks otherwise, and says which; nothing where there is none.
+    /// Switches to the next theme that looks different and returns its name; none where there is none.
     pub(super) fn next_theme(&mut self) -> Option<ThemeName> {
         let themes = ThemeName::ALL.map(|name| (name, Theme::chosen(name, self.terminal)));
         let at = themes.iter().position(|(_, theme)| *theme == self.theme);
         let mut others = themes.iter().cycle().skip(at.map_or(0, |at| at + 1)).take(themes.len());
         let (name, next) = others.find(|(_, theme)| *theme != self.theme)?;
         self.theme = *next;
-        // What was drawn was drawn in the one before.
+        // The caches have the colours of the previous theme.
         (self.behind_kept, self.why_kept) = (Kept::default(), Kept::default());
         self.settled.clear();
         Some(*name)
     }
 
-    /// How text looks.
+    /// The theme.
     pub fn theme(&self) -> Theme {
         self.theme
     }
 
-    /// Speaks this language.
+    /// Sets the language.
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
-        // What was drawn was drawn in another one.
+        // The caches have the previous language.
         let (behind_kept, why_kept, settled) = (Kept::default(), Kept::default(), BTreeMap::new());
         Self { words, keymap: self.keymap.with_words(words), settled, behind_kept, why_kept, ..self }
     }
 
-    /// The texts of its language.
+    /// The texts of the language.
     pub fn words(&self) -> Words {
         self.words
     }
 
-    /// Which pane has the focus.
+    /// The focused pane.
     pub fn focus(&self) -> Pane {
         self.focus
     }
@@ -356,7 +356,7 @@ impl ScreenState {
     /// Moves the focus.
     pub fn set_focus(&mut self, pane: Pane) {
         if let Some(find) = self.find.as_mut().filter(|_| self.focus != pane) {
-            // It was wanted of the pane that is left.
+            // A pending step belongs to the pane that is left.
             find.leave();
         }
         self.focus = pane;
@@ -366,8 +366,8 @@ impl ScreenState {
         }
     }
 
-    /// What the screen needs and does not have: the table of the selected hit. The loop asks after every change and
-    /// hands the event to the app, which asks for a table only once.
+    /// The event that requests missing data: the table of the selected hit. The loop calls this after every change;
+    /// the app requests a table only once.
     pub fn wants(&self, app: &App) -> Option<Event> {
         let hit = self.turn(app)?.hits().get(self.evidence.selected)?;
         let has_table = matches!(hit.kind, Kind::Row | Kind::Table);
@@ -386,19 +386,19 @@ impl ScreenState {
         app.turns().get(self.turn_index(app)?)
     }
 
-    /// Whether the focus is on an explanation that runs though nobody asked for it.
+    /// Whether the focus is on a prefetched explanation that runs.
     pub(super) fn shows_ahead(&self, app: &App) -> bool {
         let shown = self.turn(app).map(|turn| turn.key);
         self.focus == Pane::Why && shown.is_some() && shown == app.prefetching()
     }
 
-    /// Whether questions to go on with are looked for below the selected answer.
+    /// Whether suggestions are being generated for the selected answer.
     pub(super) fn shows_suggesting(&self, app: &App) -> bool {
         let shown = self.turn(app).map(|turn| turn.key);
         shown.is_some() && shown == app.suggesting()
     }
 
-    /// Goes to the place that a conversation was found by, once it is open. What was looked for is marked there.
+    /// Goes to the match in a found conversation once it is open, and marks the word.
     fn arrive(&mut self, app: &App) {
         let is_open = |arrival: &mut Arrival| app.conversation().is_some_and(|open| open.id == arrival.conversation);
         let Some(arrival) = self.arrival.take_if(is_open) else { return };
@@ -414,7 +414,7 @@ impl ScreenState {
         }
     }
 
-    /// Brings the positions in line with what there is now.
+    /// Adjusts the positions to the state of the app.
     pub(super) fn sync(&mut self, app: &App, now: OffsetDateTime) {
         if self.stage.0 != app.phase() {
             self.stage = (app.phase(), now);
@@ -447,23 +447,23 @@ impl ScreenState {
         self.follow_entry(app);
     }
 
-    /// Puts the cursor of the lists on the conversation that was opened elsewhere, once it is listed.
+    /// Moves the cursor of the lists to a conversation opened elsewhere, once it is listed.
     fn follow_open(&mut self, app: &App) {
         let open = app.conversation().map(|open| open.id);
         if open == self.open_listed {
             return;
         }
-        // In the lists themselves the cursor stays where the user has put it.
+        // While the lists have the focus, the cursor stays.
         if let Some(id) = open.filter(|_| self.focus != Pane::Lists) {
             let is_it = |at: &usize| pane::entry(app, *at) == Some(Entry::Conversation(id));
             let Some(at) = (0..pane::entries(app)).find(is_it) else { return };
-            // It may stand where another one stood before the same frame.
+            // Another entry may have had this index before.
             (self.lists, self.listed) = (at, None);
         }
         self.open_listed = open;
     }
 
-    /// Keeps the cursor of the lists on what it is on where entries come and go, unless it was moved since.
+    /// Keeps the cursor of the lists on its entry when entries come and go, unless the user moved it.
     fn follow_entry(&mut self, app: &App) {
         let entries = pane::entries(app);
         if let Some((at, on)) = &self.listed
@@ -471,7 +471,7 @@ impl ScreenState {
             && pane::entry(app, *at).as_ref() != Some(on)
         {
             let is_it = |entry: &Entry| match (entry, on) {
-                // What was taken out of the trash is gone along with.
+                // The cursor follows a restored conversation.
                 (Entry::Conversation(id), Entry::Trashed(before)) => id == before,
                 _ => entry == on,
             };
@@ -479,7 +479,7 @@ impl ScreenState {
             self.lists = now.unwrap_or(self.lists);
         }
         self.lists = self.lists.min(entries.saturating_sub(1));
-        // What was thrown away is not gone along with: the same key again would remove it for good.
+        // The cursor does not follow a deleted conversation, because the same key would purge it.
         let was_listed =
             self.listed.as_ref().is_some_and(|(at, on)| *at == self.lists && matches!(on, Entry::Conversation(_)));
         if was_listed

@@ -1,11 +1,10 @@
-//! The settings of the open domain, or those a turn is asked again with: the cursor, the line that is typed, what is looked
-//! for, and the keys.
+//! The settings popup: of the open domain, of another domain, or for a variant of a turn.
 //!
-//! Takes keys, gives the changed settings to the app, which keeps them and uses them for the next question; those for a
-//! turn that is asked again stay here until it is asked.
-//! Invariants: a value that a setting cannot have is refused here with a line that says what would do; Esc leaves the line
-//! that is typed, then the settings.
-//! Not here: what can be set (`config`), drawing (`pane::settings`).
+//! Takes keys, gives the changed settings to the app, which stores them and uses them for the next question. Settings
+//! for a variant stay here until it is asked.
+//! Invariants: an invalid value is refused with a line that names valid values; Esc closes the typed line first, then
+//! the popup.
+//! Not here: the settings (`config`), drawing (`pane::settings`).
 
 use crossterm::event::{KeyCode, KeyEvent};
 use time::OffsetDateTime;
@@ -25,33 +24,33 @@ use ragonite_config::{Refused, Setting, SettingsOverride, Takes, Way};
 use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
 
-/// Settings that a page moves over.
+/// Settings per page.
 const PAGE: usize = 8;
 
-/// The settings of the open domain.
+/// The settings popup.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SettingsView {
     /// Index of the setting under the cursor.
     pub(super) selected: usize,
-    /// The value that is typed for it.
+    /// The value that is typed.
     pub(super) typed: Option<TextArea<'static>>,
     /// Why the last value was refused.
     pub(super) refused: Option<Refused>,
-    /// Where they are scrolled to, and what is looked for in them.
+    /// Scroll position and search.
     pub(super) text: LongText,
-    /// The domain whose settings they are, where that is not the open one.
+    /// The domain, where it is not the open one.
     of: Option<DomainName>,
-    /// The turn that is asked again, and what is to be other than it was there.
+    /// The turn of a variant, and its changed settings.
     again: Option<(TurnKey, SettingsOverride)>,
 }
 
 impl SettingsView {
-    /// For a turn that is asked again.
+    /// Settings for a variant of a turn.
     pub(super) fn again(turn: TurnKey) -> Self {
         Self { again: Some((turn, SettingsOverride::default())), ..Self::default() }
     }
 
-    /// Of a domain that is not open.
+    /// Settings of a domain that is not open.
     pub(super) fn of(domain: DomainName) -> Self {
         Self { of: Some(domain), ..Self::default() }
     }
@@ -61,17 +60,17 @@ impl SettingsView {
         self.of.as_ref()
     }
 
-    /// Whether they are those of a turn that is asked again.
+    /// Whether they are for a variant.
     pub(super) fn is_again(&self) -> bool {
         self.again.is_some()
     }
 
-    /// The turn that is asked again.
+    /// The turn of the variant.
     pub(super) fn turn<'a>(&self, app: &'a App) -> Option<&'a Turn> {
         self.again.as_ref().and_then(|(turn, _)| app.turn(*turn))
     }
 
-    /// What they are held against: the configured ones, or those of the turn.
+    /// The settings for comparison: the configured ones, or those of the turn.
     pub(super) fn before(&self, app: &App) -> TurnSettings {
         if self.again.is_none() {
             return app.configured().clone();
@@ -80,12 +79,12 @@ impl SettingsView {
         known.unwrap_or_else(|| app.turn_settings())
     }
 
-    /// Whether it is not yet known what the domain changes.
+    /// Whether the overrides of the domain are being loaded.
     pub(super) fn is_loading(&self, app: &App) -> bool {
         self.of.as_ref().is_some_and(|domain| app.changes_of(domain).is_none())
     }
 
-    /// What is other than before.
+    /// The overrides.
     pub(super) fn changes(&self, app: &App) -> SettingsOverride {
         match (&self.again, &self.of) {
             (Some((_, changes)), _) => changes.clone(),
@@ -94,7 +93,7 @@ impl SettingsView {
         }
     }
 
-    /// As they would hold.
+    /// The effective settings.
     pub(super) fn now(&self, app: &App) -> TurnSettings {
         self.changes(app).applied_to(&self.before(app))
     }
@@ -104,7 +103,7 @@ impl SettingsView {
         Setting::ALL[self.selected.min(Setting::ALL.len() - 1)]
     }
 
-    /// A click on a setting selects it; on the selected one it types its value.
+    /// A click selects a setting; on the selected setting it opens its value.
     pub(super) fn click(&mut self, app: &App, at: usize) {
         if self.typed.is_none() && self.selected == at {
             let text = self.setting().text(&self.now(app));
@@ -121,7 +120,7 @@ impl SettingsView {
         }
     }
 
-    /// Goes to the next setting with what is looked for, where that is wanted: in its name, its key or what is said of it.
+    /// Takes the pending step to a setting whose name, key or description matches.
     pub(super) fn go_to_match(&mut self, words: Words) {
         let Some(find) = &mut self.text.find else { return };
         let says = |setting: &Setting| [words.label(*setting), setting.key(), words.what_setting(*setting)];
@@ -149,7 +148,8 @@ impl SettingsView {
 pub(super) fn on_key(
     screen: &mut ScreenState,
     app: &App,
-    (key, action): (KeyEvent, Option<Action>),
+    key: KeyEvent,
+    action: Option<Action>,
     now: OffsetDateTime,
 ) -> Vec<Intent> {
     let Some(Popup::Settings(view)) = &mut screen.popup else { return Vec::new() };
@@ -170,7 +170,7 @@ pub(super) fn on_key(
         (Some(Action::Right), _) => return step(view, app, Way::On),
         (Some(Action::Compare), _) if view.is_again() => {
             let Some((turn, changes)) = view.again.clone() else { return Vec::new() };
-            return compare::ask_again(screen, app, (turn, Variation::Settings(changes)), now);
+            return compare::ask_again(screen, app, turn, Variation::Settings(changes), now);
         }
         (Some(Action::Toggle), _) => view.type_value(&setting.text(&view.now(app))),
         (Some(Action::Delete), _) | (_, KeyCode::Backspace) => {
@@ -220,7 +220,7 @@ fn step(view: &mut SettingsView, app: &App, way: Way) -> Vec<Intent> {
     choose(view, app, &text)
 }
 
-/// Gives the setting under the cursor a value, or says why it cannot have it.
+/// Sets the setting under the cursor, or refuses the value.
 fn choose(view: &mut SettingsView, app: &App, text: &str) -> Vec<Intent> {
     let (setting, before) = (view.setting(), view.before(app));
     let is_known = |id: &str| app.generators().iter().any(|here| here == id);

@@ -1,8 +1,8 @@
-//! The terminal's modes, the mouse's among them: entered by a guard, given back on drop, on a signal and on a panic of any thread.
+//! Terminal modes, mouse included: set by a guard, restored on drop, on a signal and on a panic of any thread.
 //!
-//! Invariants: giving back is done at most once per entering, from whichever thread is first; a program that never
-//! entered (the headless commands) never writes a mode change to its output.
-//! Not here: when to draw (`run`).
+//! Invariants: the terminal is restored at most once per `enter`, by the first thread that does; headless commands,
+//! which never enter, never write a mode change to their output.
+//! Not here: when to draw (`cli`).
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -22,13 +22,13 @@ use ratatui::backend::CrosstermBackend;
 
 use ragonite_config::Mouse;
 
-/// What is drawn on.
+/// The terminal that is drawn on.
 pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 
 /// Exit code of a program that panicked, as the Rust runtime gives it.
 const PANICKED: i32 = 101;
 
-/// Asks for buttons and the wheel only: reports of every motion would wake the program for nothing.
+/// Enables buttons and wheel only, because motion reports would wake the program for nothing.
 struct TakeMouse;
 
 impl Command for TakeMouse {
@@ -37,7 +37,7 @@ impl Command for TakeMouse {
     }
 }
 
-/// Leaves the mouse to the terminal again.
+/// Disables mouse reports.
 struct GiveMouseBack;
 
 impl Command for GiveMouseBack {
@@ -46,7 +46,7 @@ impl Command for GiveMouseBack {
     }
 }
 
-/// Whether the terminal is in our hands; clones share the answer.
+/// Whether the terminal is in our modes; clones share the state.
 #[derive(Debug, Clone)]
 pub struct TerminalMode {
     taken: Arc<AtomicBool>,
@@ -54,7 +54,7 @@ pub struct TerminalMode {
 }
 
 impl TerminalMode {
-    /// Takes nothing yet.
+    /// Changes nothing yet.
     pub fn new(mouse: Mouse) -> Self {
         Self { taken: Arc::default(), mouse }
     }
@@ -103,7 +103,7 @@ pub struct TerminalGuard {
 }
 
 impl TerminalGuard {
-    /// What is drawn on.
+    /// The terminal that is drawn on.
     pub fn screen(&mut self) -> &mut Screen {
         &mut self.screen
     }

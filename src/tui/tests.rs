@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
 use super::action::ENTRIES;
-use super::markdown::{Look, render};
+use super::markdown::{MarkdownLook, render};
 use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
@@ -726,7 +726,7 @@ fn plain(lines: &[Line<'_>]) -> String {
 }
 
 fn markdown(text: &str, width: usize) -> Vec<Line<'static>> {
-    render(text, &Look { theme: &Theme::colour(), width, holds: &|number| number < 5 })
+    render(text, &MarkdownLook { theme: &Theme::colour(), width, holds: &|number| number < 5 })
 }
 
 #[test]
@@ -873,8 +873,7 @@ fn a_turn_is_made_a_check_by_key() {
 #[test]
 fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let desk = kept();
-    let line =
-        |room| token_meter::before(&desk.app, "Who replaces the modem of the station?", (room, Words::default()));
+    let line = |room| token_meter::before(&desk.app, "Who replaces the modem of the station?", room, Words::default());
     let wide = line(120).unwrap();
     assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
     assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");

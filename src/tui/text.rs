@@ -1,7 +1,7 @@
-//! Measuring, cutting and wrapping text for the screen.
+//! Measuring, cutting and wrapping text.
 //!
-//! Invariants: width is counted in terminal cells per grapheme; no function panics on any width, 0 included; text that
-//! goes in through [`one_line`] or [`paragraphs`] comes out clean.
+//! Invariants: width counts terminal cells per grapheme; no function panics on any width, 0 included; [`one_line`]
+//! and [`paragraphs`] clean their text.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use ragonite_base::{clean_line, clean_text};
 
-/// What stands before the first and before the further lines of a wrapped text.
+/// Indent of the first and of the further lines of a wrapped text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Indent {
     pub(super) first: Span<'static>,
@@ -18,7 +18,7 @@ pub(super) struct Indent {
 }
 
 impl Indent {
-    /// So many spaces before every line.
+    /// `cells` spaces before every line.
     pub(super) fn of(cells: usize) -> Self {
         Self { first: Span::raw(" ".repeat(cells)), rest: Span::raw(" ".repeat(cells)) }
     }
@@ -37,8 +37,8 @@ pub(super) fn width(text: &str) -> usize {
     graphemes(text).map(UnicodeWidthStr::width).sum()
 }
 
-/// Graphemes (<https://www.unicode.org/reports/tr29/>). Between two plain characters there is always a border, which is
-/// known without looking for it: most text is made of them.
+/// Graphemes (<https://www.unicode.org/reports/tr29/>). Between two plain characters there is always a boundary,
+/// which makes most text cheap to segment.
 fn graphemes(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -51,7 +51,7 @@ fn graphemes(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One cell wide, and no part of anything else where such a one follows.
+/// Whether a byte is one cell wide and a grapheme of its own before another plain byte.
 fn is_plain(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
 }
@@ -61,7 +61,7 @@ pub(super) fn one_line(text: &str, style: Style) -> Span<'static> {
     Span::styled(clean_line(text), style)
 }
 
-/// Cut to a width, with `…` where something is missing.
+/// Cuts a text to a width, with `…` at the end.
 pub(super) fn fit(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -73,7 +73,7 @@ pub(super) fn fit(text: &str, most: usize) -> String {
     cut
 }
 
-/// Cut to a width in the middle, with ` … ` there: what a message begins and ends with says most.
+/// Cuts the middle of a text to a width, with ` … ` there, because beginning and end of a message matter most.
 pub(super) fn fit_middle(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -84,17 +84,17 @@ pub(super) fn fit_middle(text: &str, most: usize) -> String {
     format!("{}{GAP}{}", before.trim_end(), window(text, left, room).trim_start())
 }
 
-/// What stands where the middle of a text is missing.
+/// Mark of a cut middle.
 const GAP: &str = " … ";
 
-/// Cut or filled up to exactly this width.
+/// Cuts or fills a text to exactly this width.
 pub(super) fn pad(text: &str, to: usize) -> String {
     let mut padded = fit(text, to);
     padded.push_str(&" ".repeat(to.saturating_sub(width(&padded))));
     padded
 }
 
-/// What of a line is seen from cell `left` on, at most `most` cells. A wide character cut in half becomes a space.
+/// The cells of a line from `left` on, at most `most`. A wide character cut in half becomes a space.
 pub(super) fn window(text: &str, left: usize, most: usize) -> String {
     let mut at = 0;
     let mut seen = String::new();
@@ -150,7 +150,7 @@ pub(super) fn wrap(spans: &[Span<'_>], width: usize, indent: &Indent) -> Vec<Lin
     lines.collect()
 }
 
-/// Graphemes in a row that no line ends between, and each white space by itself.
+/// Runs of graphemes without a break opportunity, and each white space by itself.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -174,7 +174,7 @@ fn is_space(text: &str) -> bool {
     text.chars().all(char::is_whitespace) && text != "\u{a0}"
 }
 
-/// Graphemes in a row with their style.
+/// A run of graphemes with its style.
 type Piece<'a> = (&'a str, Style);
 
 struct Wrap<'a> {
@@ -182,7 +182,7 @@ struct Wrap<'a> {
     used: usize,
     word: Vec<Piece<'a>>,
     space: Vec<Piece<'a>>,
-    /// Cells for text in the first line and in the others.
+    /// Cells for text in the first and in the further lines.
     rooms: (usize, usize),
 }
 
@@ -225,7 +225,7 @@ impl<'a> Wrap<'a> {
         }
     }
 
-    /// Adds what is `wide` cells wide, on the next line where this one has no room for it.
+    /// Adds a piece of `wide` cells, on the next line where the current line has no room.
     fn put(&mut self, piece: Piece<'a>, wide: usize) {
         if self.used > 0 && self.used + wide > self.room() {
             self.new_line();
@@ -244,7 +244,7 @@ impl<'a> Wrap<'a> {
         self.lines.push(Vec::new());
     }
 
-    /// The line that is written.
+    /// The current line.
     fn line(&mut self) -> &mut Vec<Piece<'a>> {
         if self.lines.is_empty() {
             self.lines.push(Vec::new());
@@ -254,7 +254,7 @@ impl<'a> Wrap<'a> {
     }
 }
 
-/// Neighbours of one style become one span.
+/// Merges neighbours of the same style into one span.
 fn join(pieces: Vec<Piece<'_>>) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     for (text, style) in pieces {

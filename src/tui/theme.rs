@@ -1,31 +1,31 @@
-//! Roles of text, and how they look in each theme.
+//! Styles of text roles in each theme.
 //!
-//! Takes the name of a theme and what the terminal can; gives a style per role.
-//! Invariants: no role is told by its colour alone: it has an attribute of its own, or the text has a sign that says the
-//! same; the default foreground for running text wherever the background is the terminal's; NO_COLOR wins.
-//! Not here: which signs are drawn (`glyphs`).
+//! Takes a theme name and the terminal's traits; gives a style per role.
+//! Invariants: colour never carries meaning alone, a role also has an attribute or a glyph; running text has the
+//! default foreground wherever the background is the terminal's; NO_COLOR wins.
+//! Not here: the glyphs (`glyphs`).
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use ragonite_config::{Background, Colours, TerminalTraits, ThemeName};
 
-/// How each role looks.
+/// A style per role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theme {
     /// Running text.
     pub text: Style,
-    /// What is read second: labels, counts, context.
+    /// Secondary text: labels, counts, context.
     pub dim: Style,
     /// Headings and questions.
     pub strong: Style,
     /// The one accent: focus, keys, bars.
     pub accent: Style,
-    /// A citation that holds.
+    /// A valid citation.
     pub citation: Style,
-    /// A citation of a source that was not there.
+    /// A citation of a source that was not in the prompt.
     pub invalid: Style,
-    /// Something to look at: cut, stopped, out of scope.
+    /// A warning: cut, stopped, out of scope.
     pub warn: Style,
     /// A failure.
     pub bad: Style,
@@ -33,11 +33,11 @@ pub struct Theme {
     pub selected: Style,
     /// Code and table cells of the hit's row.
     pub code: Style,
-    /// What everything stands on; without colours, the terminal's own.
+    /// The background; without colours, the terminal's.
     pub ground: Style,
 }
 
-/// The colours of a theme, in the order of the roles that have one.
+/// The colours of a theme.
 struct Palette {
     dim: Color,
     accent: Color,
@@ -85,7 +85,7 @@ const LIGHT_SIXTEEN: Palette = Palette {
 };
 
 impl Palette {
-    /// The nearest of the colours that a terminal of 256 has.
+    /// The nearest colours of a 256-colour terminal.
     fn of_many(&self) -> Self {
         Self {
             dim: nearest(self.dim),
@@ -98,7 +98,7 @@ impl Palette {
     }
 }
 
-/// The nearest colour among 16 to 255; those before are the user's own.
+/// The nearest colour among 16 to 255; the user's palette defines 0 to 15.
 fn nearest(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
     let distance = |index: &u8| -> u32 {
@@ -195,7 +195,7 @@ impl Theme {
 
     fn of(palette: &Palette) -> Self {
         let plain = Style::new();
-        // Some terminals take a colour that is none for another one than the default.
+        // Some terminals draw `Color::Reset` differently from the default.
         let dim = if palette.dim == Color::Reset { plain } else { plain.fg(palette.dim) };
         Self {
             dim: dim.add_modifier(Modifier::DIM),
@@ -209,7 +209,7 @@ impl Theme {
         }
     }
 
-    /// Gives every cell that has no colour of its own the ground's.
+    /// Gives cells without a colour the colours of the background.
     pub(super) fn lay_ground(&self, buffer: &mut Buffer) {
         let (Some(fg), Some(bg)) = (self.ground.fg, self.ground.bg) else { return };
         for cell in &mut buffer.content {

@@ -1,23 +1,23 @@
-//! The tokens of a prompt by what they are for, as one thin line: before a question is sent, and of an answered turn.
+//! Token budget of a prompt as one line: estimated before sending, exact for an answered turn.
 //!
-//! Invariants: the line before sending fits 58 cells; a count that is a guess says so.
+//! Invariants: the line before sending fits 58 cells; an estimate is marked as such.
 
 use super::messages::{Noun, Words};
 use super::text::width;
 use ragonite_app::{App, Turn};
 use ragonite_rag::prompt::{Cut, CutHow, TokenBudget};
 
-/// What the next prompt will hold with this question, in so many cells; nothing where that cannot be said.
-pub(super) fn before(app: &App, question: &str, (room, words): (usize, Words)) -> Option<String> {
+/// Token budget of the next prompt with this question, in `room` cells; none where it is unknown.
+pub(super) fn before(app: &App, question: &str, room: usize, words: Words) -> Option<String> {
     let shares = app.next_prompt(question)?;
     let answer = app.turn_settings().prompt.answer_tokens;
     let context = app.context_tokens();
     let lines = [words.shares(), words.short_shares()];
-    let lines = lines.map(|names| line(&shares, (answer, context), (&names, words)));
+    let lines = lines.map(|names| line(&shares, answer, context, &names, words));
     lines.into_iter().find(|line| width(line) <= room)
 }
 
-fn line(shares: &TokenBudget, (answer, context): (usize, usize), (names, words): (&[&str; 5], Words)) -> String {
+fn line(shares: &TokenBudget, answer: usize, context: usize, names: &[&str; 5], words: Words) -> String {
     let counts = [shares.system, shares.history, shares.evidence, shares.question, answer];
     let parts = counts.iter().zip(names).filter(|(count, _)| **count > 0);
     let parts: Vec<String> = parts.map(|(count, name)| format!("{} {name}", words.thousands(*count))).collect();
@@ -26,7 +26,7 @@ fn line(shares: &TokenBudget, (answer, context): (usize, usize), (names, words):
     if needed > context { words.about_too_many(&parts, &room) } else { words.about_so_many(&parts, &room) }
 }
 
-/// What the prompt of a turn held and what its answer took, with what was cut.
+/// Tokens of a turn's prompt and answer, and what was cut.
 pub(super) fn after(turn: &Turn, words: Words) -> Option<String> {
     let answer = turn.answer().filter(|answer| !answer.prompt.segments.is_empty())?;
     let shares = TokenBudget::of(&answer.prompt);
@@ -45,16 +45,16 @@ pub(super) fn after(turn: &Turn, words: Words) -> Option<String> {
 fn cut(cut: &[Cut], words: Words) -> String {
     let cut: Vec<&Cut> = cut.iter().filter(|cut| cut.how != CutHow::Neighbour).collect();
     let of = |how: CutHow| cut.iter().filter(|cut| cut.how == how).map(|cut| cut.rank).collect::<Vec<_>>();
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     for how in [CutHow::Dropped, CutHow::Shortened, CutHow::Version] {
         let ranks = of(how);
         if !ranks.is_empty() {
-            told.push(format!("{} {}", words.sources(&ranks), words.cut_how(how)));
+            parts.push(format!("{} {}", words.sources(&ranks), words.cut_how(how)));
         }
     }
-    if told.is_empty() {
+    if parts.is_empty() {
         return String::new();
     }
     let tokens = cut.iter().map(|cut| cut.tokens).sum();
-    words.cut(&told.join(", "), &words.counted(tokens, Noun::Token))
+    words.cut(&parts.join(", "), &words.counted(tokens, Noun::Token))
 }

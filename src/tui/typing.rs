@@ -1,6 +1,7 @@
-//! The composer: keys that write, and earlier questions that come back.
+//! Keys of the composer: editing and recall of earlier questions.
 //!
-//! Takes keys that mean no action. Invariant: what was written is only replaced by an earlier question while it is one.
+//! Takes keys without an action.
+//! Invariant: recall replaces the text only while it is empty or itself recalled.
 //! Not here: sending (`input`), drawing (`pane::composer`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -12,14 +13,14 @@ use super::screen::{Composer, ScreenState};
 use ragonite_app::App;
 use ragonite_base::clean_text;
 
-/// A key that means no action, in the composer.
+/// Handles a key without an action in the composer.
 pub(super) fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
     let composer = &screen.composer;
     let recalls = !composer.edits() && (composer.is_empty() || composer.recalled.is_some());
     match key.code {
         KeyCode::Up if recalls => recall(screen, app, Step::Up),
         KeyCode::Down if recalls => recall(screen, app, Step::Down),
-        // Enter with a modifier that is no chord must neither send nor be lost.
+        // Enter with an unbound modifier inserts a line feed.
         KeyCode::Enter => screen.composer.insert("\n"),
         KeyCode::Home if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Top),
         KeyCode::End if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Bottom),
@@ -31,10 +32,10 @@ pub(super) fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
     }
 }
 
-/// Questions of other conversations that can be brought back.
+/// Questions of other conversations that can be recalled.
 const MOST_ASKED: usize = 100;
 
-/// Remembers a question for other conversations.
+/// Records a question for recall in other conversations.
 pub(super) fn remember(screen: &mut ScreenState, question: &str) {
     screen.asked.retain(|known| known != question);
     if screen.asked.len() >= MOST_ASKED {
@@ -43,8 +44,8 @@ pub(super) fn remember(screen: &mut ScreenState, question: &str) {
     screen.asked.push(question.to_owned());
 }
 
-/// Brings back an earlier question, those of the conversation first and then what was asked in others since the program
-/// started; past the last one the composer is empty again.
+/// Recalls an earlier question: of this conversation first, then of others in this run; past the last one the
+/// composer is empty.
 fn recall(screen: &mut ScreenState, app: &App, step: Step) {
     let here = || app.turns().iter().map(|turn| turn.record.question.as_str());
     let elsewhere = screen.asked.iter().map(String::as_str).filter(|asked| !here().any(|known| known == *asked));

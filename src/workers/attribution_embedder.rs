@@ -1,8 +1,8 @@
-//! The embedder that attribution compares with, and the vectors it gave the sources of a turn.
+//! The embedder of attribution, and the source vectors of the last explained turn.
 //!
-//! Invariants: it is that of retrieval unless the settings name another, which is then loaded when it is first needed; the
-//! vectors of the last explained turn are kept, so that explaining it in another way embeds nothing again.
-//! Not here: clustering by these vectors (`attribution`).
+//! Invariants: it is the embedder of retrieval unless the settings name another, which is loaded when first needed;
+//! the vectors of the last explained turn are kept, so that another method embeds nothing again.
+//! Not here: clustering (`attribution`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use ragonite_inference::{Embed, Embedding, InferenceError};
 use ragonite_rag::attribution::SourceVector;
 use ragonite_rag::retrieval::Hit;
 
-/// See the module.
+/// The embedder of attribution with its cached vectors.
 #[derive(Default)]
 pub(super) struct Comparer {
-    /// The embedder that is not retrieval's own.
+    /// Another embedder than that of retrieval.
     own: Option<Arc<dyn Embed>>,
     kept: Option<Kept>,
 }
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Comparer {
-    /// What compares; the first call may load it.
+    /// The embedder; the first call may load it.
     pub(super) fn embedder(&mut self, engine: &ModelManager) -> Result<Arc<dyn Embed>, InferenceError> {
         let (setup, profile) = (&engine.setup, &engine.setup.profile.profile);
         let Some(id) = setup.comparer.as_deref().filter(|id| *id != profile.embedder) else {
@@ -41,13 +41,13 @@ impl Comparer {
         Ok(Arc::clone(self.own.insert(embedder)))
     }
 
-    /// The sources of a turn that was explained last.
+    /// The cached vectors of a turn; none where they are of another turn.
     pub(super) fn kept(&self, turn: TurnKey, hits: &[Hit]) -> Option<Vec<SourceVector>> {
         let kept = self.kept.as_ref().filter(|kept| kept.turn == turn)?;
         Some(sources(hits, &kept.vectors))
     }
 
-    /// Keeps what the evidences of a turn were given, in place of what another turn's were.
+    /// Caches the vectors of a turn in place of those of another turn.
     pub(super) fn keep(
         &mut self,
         turn: TurnKey,

@@ -1,8 +1,6 @@
-//! What the machine runs on.
+//! Power supply: mains or battery.
 //!
-//! Takes what Linux tells of power supplies (`Documentation/ABI/testing/sysfs-class-power`), gives mains or battery. Other
-//! systems are not asked: there it is always mains.
-//! Pure but for reading a few small files.
+//! Takes the Linux power supply class (`Documentation/ABI/testing/sysfs-class-power`). Other systems count as mains.
 
 use std::fs;
 use std::path::Path;
@@ -10,17 +8,17 @@ use std::path::Path;
 /// Where Linux has a folder for each power supply.
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// What the machine runs on.
+/// The power supply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Power {
-    /// Mains, or nothing tells.
+    /// Mains, or unknown.
     Mains,
-    /// A battery that becomes empty.
+    /// A discharging battery.
     Battery,
 }
 
 impl Power {
-    /// What it is at this moment.
+    /// The current power supply.
     pub(super) fn now() -> Self {
         Self::of(Path::new(SUPPLIES))
     }
@@ -31,7 +29,7 @@ impl Power {
             let has = |file: &str, value: &str| {
                 fs::read_to_string(supply.join(file)).is_ok_and(|text| text.trim().eq_ignore_ascii_case(value))
             };
-            // That of a mouse or a keyboard says nothing of the machine.
+            // The battery of a mouse or keyboard does not count.
             has("type", "Battery") && has("status", "Discharging") && !has("scope", "Device")
         };
         if folders.into_iter().any(|supply| is_draining(&supply)) { Self::Battery } else { Self::Mains }

@@ -1,8 +1,8 @@
-//! The thread that hands texts to the desktop's own copying tool.
+//! The thread that passes texts to the copy tool of the desktop.
 //!
-//! Invariants: a tool that hangs is ended after a while and blocks nobody but later copies; the text goes to its input and
-//! nowhere else; where no tool takes the text, it goes back to whoever has the terminal.
-//! Not here: copying through the terminal (`run`).
+//! Invariants: a tool that hangs is killed after a while and delays only later copies; the text goes to the tool's
+//! input only; where no tool takes the text, an event returns it for copying through the terminal.
+//! Not here: copying through the terminal (`cli`).
 
 use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -15,9 +15,9 @@ use super::{Events, RuntimeError};
 use ragonite_app::{Copied, CopyWay, Event, Notice};
 use ragonite_config::Desktop;
 
-/// How long a tool may take; those that stay to serve the text do that in a process of their own.
+/// Time limit of a tool; tools that serve the text longer do so in a process of their own.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How often a tool that is still running is looked at.
+/// Interval of checking a running tool.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A program and its arguments.
@@ -43,7 +43,7 @@ fn tools(desktop: Desktop) -> &'static [Tool] {
         Desktop::Wayland => &[("wl-copy", &[])],
         Desktop::X11 => &[("xclip", &["-selection", "clipboard"]), ("xsel", &["--clipboard", "--input"])],
         Desktop::Mac => &[("pbcopy", &[])],
-        // `-w` gives it to the terminal too; tmux before 3.2 refuses it, and the text goes the other way.
+        // `-w` also passes the text to the terminal; tmux before 3.2 refuses it, and the terminal is used.
         Desktop::Tmux => &[("tmux", &["load-buffer", "-w", "-"])],
         Desktop::None => &[],
     }
@@ -69,19 +69,19 @@ fn copy(job: CopyJob) -> Event {
     Event::NotCopied { what: job.what, text: job.text }
 }
 
-/// Gives a text to a tool and waits until it has ended well.
+/// Passes a text to a tool and waits for its success.
 fn hand_to((tool, arguments): Tool, text: &str, limit: Duration) -> io::Result<()> {
     let mut child =
         Command::new(tool).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let input = child.stdin.take();
     thread::scope(|scope| {
-        // A tool that reads nothing would keep this thread once its pipe is full.
+        // A tool that reads nothing would block this thread once the pipe is full.
         let writing = thread::Builder::new().name("clipboard-input".to_owned()).spawn_scoped(scope, move || {
             input.ok_or(io::ErrorKind::BrokenPipe.into()).and_then(|mut input| input.write_all(text.as_bytes()))
         });
         let ended = end_of(&mut child, limit);
         if ended.is_err() {
-            // What it has not read is given up with it, which ends the thread that writes.
+            // Killing the tool also ends the writing thread.
             child.kill()?;
             child.wait()?;
         }

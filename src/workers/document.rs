@@ -1,8 +1,8 @@
-//! A document as it is read on the screen: its evidences in order, in pieces that are quickly laid out.
+//! A document for the screen: its evidences in order, in pieces that are quick to lay out.
 //!
-//! Invariants: the pieces of an evidence joined again are its text; a row is left out where its table says the same, unless
-//! it is what was found.
-//! Not here: reading it from the domain (`index`), laying it out (`tui`).
+//! Invariants: the pieces of an evidence joined again are its text; a row is left out where its table has the same
+//! content, unless the row is the hit.
+//! Not here: loading (`index`), layout (`tui`).
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use ragonite_base::EvidenceId;
 use ragonite_document::evidence::Kind;
 use ragonite_index::StoredEvidence;
 
-/// Bytes that a piece has at most, unless a single line is longer; then the line is cut.
+/// Longest piece in bytes; longer lines are cut.
 const LONGEST: usize = 4096;
 
-/// The text of a document. `hit` is what was found in it.
+/// The text of a document around `hit`.
 pub(super) fn parts_of(stored: Vec<StoredEvidence>, hit: EvidenceId) -> Vec<DocumentPart> {
     let whole = stored.iter().filter(|stored| stored.evidence.kind == Kind::Table);
     let tables: BTreeSet<u32> = whole.filter_map(|stored| stored.evidence.table).collect();
@@ -37,7 +37,7 @@ pub(super) fn parts_of(stored: Vec<StoredEvidence>, hit: EvidenceId) -> Vec<Docu
     .collect()
 }
 
-/// A text in pieces, between lines where that is possible; at least one.
+/// Splits a text into pieces, between lines where possible; at least one piece.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -1,20 +1,20 @@
-//! What can go wrong with the threads themselves.
+//! Errors of starting the threads.
 
 use std::io;
 
-/// Why the runtime could not start.
+/// Error of starting the threads or handlers.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// The system gave no thread.
+    /// The system started no thread.
     #[error("starting the thread `{name}`")]
     Thread {
-        /// What it was for.
+        /// Name of the thread.
         name: &'static str,
-        /// Why.
+        /// Error of the system.
         #[source]
         source: io::Error,
     },
-    /// Signals could not be listened to.
+    /// Signal handlers could not be installed.
     #[error("listening for signals")]
     Signals(#[source] io::Error),
 }

@@ -1,4 +1,9 @@
-//! The thread that owns the language model for its whole life.
+//! The thread that owns the language model.
+//!
+//! Takes jobs: rewrite, answer, suggest, explain. Gives one event per job.
+//! Invariants: one model is loaded at a time, and jobs run one after the other; an idle model is unloaded after a
+//! while.
+//! Not here: prompts and answers (`answer`), attribution (`attribution`), facts about a domain (`search_worker`).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -29,19 +34,19 @@ use ragonite_rag::attribution::{
 use ragonite_rag::prompt::HistoryTurn;
 use ragonite_rag::retrieval::{Hit, Reranking};
 
-/// How often a wait for another thread looks whether its work is cancelled.
+/// Interval of checking for cancellation while waiting for another thread.
 const HEEDING: Duration = Duration::from_millis(50);
 
-/// What the generator thread is asked.
+/// A job of the generator thread.
 #[derive(Debug)]
 pub(super) enum GeneratorJob {
     /// Load this model.
     WarmUp(GeneratorChoice),
-    /// Make a question self-contained.
+    /// Complete a question.
     Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
     Answer { work: WorkGuard, question: Question, typed: String, hits: Vec<Hit> },
-    /// Look for questions to go on with.
+    /// Generate suggestions.
     Suggest { work: WorkGuard, answered: Box<Answered> },
     /// Attribute an answer.
     Explain { work: WorkGuard, asked: Box<Explanation> },
@@ -53,11 +58,11 @@ pub(super) struct Question {
     pub(super) domain: DomainName,
     pub(super) text: String,
     pub(super) past: Vec<HistoryTurn>,
-    /// What it is answered with.
+    /// Settings of the turn.
     pub(super) settings: Box<TurnSettings>,
 }
 
-/// An answer to go on from.
+/// An answer for suggestions.
 #[derive(Debug)]
 pub(super) struct Answered {
     /// The completed question.
@@ -73,9 +78,9 @@ pub(super) struct Answered {
 /// An answer to attribute.
 #[derive(Debug)]
 pub(super) struct Explanation {
-    /// The turn, whatever key its job has.
+    /// The turn; the job may have another key.
     pub(super) of: TurnKey,
-    /// Whether it was asked for.
+    /// Who requested it.
     pub(super) demand: Trigger,
     pub(super) domain: DomainName,
     pub(super) method: Method,
@@ -83,13 +88,13 @@ pub(super) struct Explanation {
     pub(super) question: String,
     pub(super) answer: Box<Answer>,
     pub(super) hits: Vec<Hit>,
-    /// What is known of it already.
+    /// Clusters that are known already.
     pub(super) known: Vec<Cluster>,
-    /// What it is explained with.
+    /// Settings of the explanation.
     pub(super) settings: Box<TurnSettings>,
 }
 
-/// Starts the thread. `search_worker` answers what the generator needs to know of a domain.
+/// Starts the thread. `search_worker` answers requests for facts about a domain.
 pub(super) fn start(
     engine: Arc<ModelManager>,
     encoder: Sender<SearchJob>,
@@ -105,17 +110,17 @@ pub(super) fn start(
     Ok(worker)
 }
 
-/// What came of waiting for a job.
+/// Result of waiting for a job.
 #[derive(Debug)]
 enum Waited {
     Job(GeneratorJob),
-    /// Nothing for as long as the model may stay without work.
+    /// No job within the idle time.
     Idle,
-    /// Nothing will come any more.
+    /// The mailbox is closed.
     Closed,
 }
 
-/// What a translation depends on: the model, the language and the question.
+/// Key of a translation: model, language, question.
 type Translated = (String, Language, String);
 
 struct Generator {
@@ -124,11 +129,11 @@ struct Generator {
     leaving: CancelToken,
     events: Events,
     model: Option<LlamaGenerator>,
-    /// What was translated in this run of the program. Over runs the traces keep it.
+    /// Translations of this run of the program.
     translations: HashMap<Translated, String>,
-    /// The turns whose answers the model as it is loaded gives again, word for word.
+    /// Turns answered by the model as loaded, which reproduces their answers exactly.
     answered: HashSet<TurnKey>,
-    /// What tells how alike sources are, and answers.
+    /// The embedder of attribution.
     comparer: Comparer,
 }
 
@@ -147,7 +152,7 @@ impl Generator {
                     self.finish(work, result);
                 }
                 GeneratorJob::Answer { work, question, typed, hits } => {
-                    let result = self.answer(&work, (&question, &typed), &hits);
+                    let result = self.answer(&work, &question, &typed, &hits);
                     self.finish(work, result);
                 }
                 GeneratorJob::Suggest { work, answered } => {
@@ -162,7 +167,7 @@ impl Generator {
         }
     }
 
-    /// Waits for a job. Where none comes for long, the model leaves the memory.
+    /// Waits for a job. Unloads the model after the idle time.
     fn wait(&mut self, mailbox: &Receiver<GeneratorJob>) -> Waited {
         let limit = self.engine.setup.unload_after.filter(|_| self.model.is_some());
         let Some(limit) = limit else { return mailbox.recv().map_or(Waited::Closed, Waited::Job) };
@@ -177,7 +182,7 @@ impl Generator {
         }
     }
 
-    /// The model leaves the memory. Once it is back, other layers of it may be on a GPU, and answers be rounded otherwise.
+    /// Unloads the model. Loaded again, it may have other layers on a GPU and round differently.
     fn drop_model(&mut self) {
         self.model = None;
         self.answered.clear();
@@ -191,8 +196,8 @@ impl Generator {
         }
     }
 
-    /// Answers an effect of a turn. The job is over before its event is sent, so that a cancellation that comes later
-    /// finds nothing running.
+    /// Sends the event of a job. The job ends before the event is sent, so that a later cancellation finds nothing
+    /// running.
     fn finish(&self, work: WorkGuard, result: Result<Event, Stop>) {
         let turn = work.turn;
         drop(work);
@@ -221,11 +226,11 @@ impl Generator {
                 answer::rewrite(self.load(&question.settings.model, &work.cancel)?, &input, &work.cancel)?
             }
         };
-        if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
+        if let Some(translation) = self.translate(work, &rewrite.completed, &question.settings, facts.language)? {
             let translation = Box::new(translation);
             self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
         }
-        // Reranking comes next. Where both do not fit, they take turns.
+        // Reranking comes next; where memory is short, the generator makes room.
         let reranks = question.settings.rerank == Reranking::On;
         if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
             self.drop_model();
@@ -234,11 +239,12 @@ impl Generator {
         Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
     }
 
-    /// The question in the language of the documents, where it has another.
+    /// Translates the question into the language of the documents, where it has another.
     fn translate(
         &mut self,
         work: &WorkGuard,
-        (question, settings): (&str, &TurnSettings),
+        question: &str,
+        settings: &TurnSettings,
         documents: Language,
     ) -> Result<Option<Translation>, Stop> {
         let Some((from, to)) = translation_wanted(question, documents, settings.retrieval.translate) else {
@@ -264,8 +270,8 @@ impl Generator {
         choice.id(&self.engine.setup.profile.profile.generator)
     }
 
-    /// The model; the first call reads its weights, and stops when `cancel` says so or the program is being left. Another
-    /// one leaves the memory first, unless there are no weights of this one.
+    /// Returns the model, loaded when first needed; loading stops at `cancel` or when the program exits. Unloads
+    /// another model first, unless the weights of this one are missing.
     fn load(&mut self, choice: &GeneratorChoice, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
         let id = self.id_of(choice).to_owned();
         let loaded = self.model.take_if(|model| model.identity().model == id);
@@ -311,14 +317,14 @@ impl Generator {
             })
     }
 
-    /// Asks the encoder thread, which never waits for this one.
+    /// Asks the search thread, which never waits for this thread.
     fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>, cancel: &CancelToken) -> Result<Facts, Stop> {
         let (reply, answer) = mpsc::sync_channel(1);
         let job = SearchJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
         if self.encoder.send(job).is_err() {
             return Err(Stop::Canceled);
         }
-        // That thread may be loading its model first, which this work's token does not end.
+        // The search thread may be loading its model, which this token does not cancel.
         loop {
             match answer.recv_timeout(HEEDING) {
                 Ok(facts) => return facts,
@@ -331,7 +337,7 @@ impl Generator {
     fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
         work.cancel.check()?;
         if asked.demand == Trigger::Prefetch && Power::now() == Power::Battery {
-            // What nobody asked for is not worth the battery.
+            // No prefetch on battery.
             return Err(Stop::Canceled);
         }
         let sources = self.sources(work, asked)?;
@@ -350,7 +356,7 @@ impl Generator {
         Ok(Event::AttributionFinished { turn: work.turn, attribution: Box::new(attribution) })
     }
 
-    /// The sources with the vectors they are clustered by, which are kept for the turn.
+    /// The source vectors for clustering, cached for the turn.
     fn sources(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Vec<SourceVector>, Stop> {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
@@ -375,7 +381,7 @@ impl Generator {
         Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
     }
 
-    /// Tells how alike the answer and each source are, which takes little time, until something better is known of it.
+    /// Sends similarities of the sources as a quick first result.
     fn compare_at_once(&mut self, work: &WorkGuard, asked: &Explanation, sources: &[SourceVector]) -> Result<(), Stop> {
         if asked.known.is_empty() {
             let clusters = self.by_similarity(work, asked, sources)?.clusters;
@@ -394,7 +400,7 @@ impl Generator {
         let embedder = self.comparer.embedder(&engine)?;
         let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
         let origin = if self.answered.contains(&asked.of) { AnswerSource::Here } else { AnswerSource::Stored };
-        // Values of another run, with other settings of the engine maybe, do not go with those that are computed now.
+        // Clusters of another run of the program may not be comparable with new ones.
         let known = if origin == AnswerSource::Here { asked.known.as_slice() } else { &[] };
         let input = ExplainInput {
             question: &asked.question,
@@ -422,7 +428,8 @@ impl Generator {
                 attribution::explain(input, engines, cancel, &mut tell)
             }
         };
-        // It tells of clusters on the way only where the model gives the stored answer again. Stopped here, it can go on.
+        // Progress with clusters means that the model reproduced the stored answer, so a stopped explanation can
+        // continue.
         if asked.method == Method::Counterfactual && any_told {
             self.answered.insert(asked.of);
         }
@@ -437,7 +444,7 @@ impl Generator {
         Ok(Event::QuestionsSuggested { turn: work.turn, questions })
     }
 
-    fn answer(&mut self, work: &WorkGuard, (question, typed): (&Question, &str), hits: &[Hit]) -> Result<Event, Stop> {
+    fn answer(&mut self, work: &WorkGuard, question: &Question, typed: &str, hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None, &work.cancel)?;
         let settings = question.settings.answering();

@@ -1,6 +1,7 @@
-//! The thread that owns the history and applies writes in order; it also writes the files for others.
+//! The thread that owns the history and does its writes in order; it also writes exported files.
 //!
-//! Invariant: an export never goes over a file that is there.
+//! Invariant: an export never overwrites a file.
+//! Not here: the store (`history`).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,10 @@ use ragonite_history::{
     Among, ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
 };
 
-/// Where the screen writes the questions that `eval` asks.
+/// File for exported `eval` questions.
 const QUESTION_FILE: &str = "questions.toml";
 
-/// What the historian is asked.
+/// A job of the historian thread.
 #[derive(Debug)]
 pub(super) enum HistorianJob {
     /// The conversations of a domain.
@@ -29,24 +30,23 @@ pub(super) enum HistorianJob {
     Save { turn: TurnKey, domain: DomainName, conversation: Option<ConversationId>, record: Box<TurnRecord> },
     /// Store a rating in place of the one that is stored.
     Rate { id: TurnId, feedback: Option<Feedback>, before: Option<Feedback> },
-    /// Change a conversation, and give the lists of this domain.
+    /// Change a conversation, and return the lists of this domain.
     Change { domain: DomainName, change: ConversationChange },
-    /// Look for words in the conversations of all domains, those of the first one before the others.
+    /// Search words in the conversations of all domains; those of `first` come first.
     Find { first: Option<DomainName>, text: String },
-    /// Write turns to a file in the folder the program was started in.
+    /// Write turns to a file in the working directory.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
-    /// Make a conversation of the turns of another one up to a number.
+    /// Copy the turns of a conversation up to a number into a new one.
     Branch { domain: DomainName, conversation: ConversationId, number: u32 },
-    /// Write a stored conversation to a file in that folder.
+    /// Write a stored conversation to a file in the working directory.
     ExportStored { conversation: ConversationId, format: Format },
-    /// Add a turn to the question file in the folder the program was started in.
+    /// Add a turn to the question file in the working directory.
     Check { domain: DomainName, conversation: ConversationId, turn: Box<TurnRecord> },
     /// Panic, for the tests of terminal restoration.
     Panic,
 }
 
-/// Starts the thread. The file is opened at the first job, so that a damaged history never keeps the program from
-/// starting.
+/// Starts the thread. The first job opens the history, so that a damaged one never prevents the start of the program.
 pub(super) fn start(path: PathBuf, events: Events) -> Result<Worker<HistorianJob>, RuntimeError> {
     let (worker, _) = Worker::start("historian", move |mailbox| {
         Historian { path, history: None, events, stored_ratings: HashMap::new() }.work(&mailbox);
@@ -58,7 +58,7 @@ struct Historian {
     path: PathBuf,
     history: Option<History>,
     events: Events,
-    /// What is stored of turns whose last rating could not be.
+    /// Stored ratings of turns whose last rating could not be stored.
     stored_ratings: HashMap<TurnId, Option<Feedback>>,
 }
 
@@ -76,7 +76,7 @@ impl Historian {
                     Box::new(move |problem| Event::ConversationFailed { conversation, problem })
                 }
                 HistorianJob::Rate { id, feedback, before } => {
-                    // After one that failed, what was rated before is not what is stored.
+                    // After a failed write, the previous rating is not the stored one.
                     let stored = self.stored_ratings.remove(id).unwrap_or_else(|| before.clone());
                     let (id, feedback) = (*id, feedback.clone());
                     ratings = Some((id, stored.clone()));
@@ -142,7 +142,7 @@ impl Historian {
             }
             HistorianJob::Save { turn, domain, conversation, record } => {
                 let saved = match history.save_turn(&domain, conversation, &record) {
-                    // Another program purged what was asked here before, not this turn: it begins another conversation.
+                    // Another program purged the conversation; the turn starts a new one.
                     Err(HistoryError::NoConversation { .. }) if record.id == TurnId(0) => {
                         history.save_turn(&domain, None, &record)
                     }
@@ -182,7 +182,7 @@ fn lists(history: &History, domain: DomainName) -> Result<Event, HistoryError> {
     Ok(Event::ConversationsListed { domain, conversations, trash })
 }
 
-/// What is told of a change once it is stored; a new name and a pin are seen in the lists.
+/// The notice of a stored change; none for title and pin, which the lists show.
 fn notice_of(change: &ConversationChange) -> Option<Notice> {
     match change {
         ConversationChange::Delete(_) => Some(Notice::MovedToTrash),

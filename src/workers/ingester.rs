@@ -1,8 +1,8 @@
-//! The thread that reads documents into domains while questions are asked.
+//! The thread that ingests documents while questions are answered.
 //!
-//! Invariants: every ingest is answered once; a new domain in which nothing could be read is not left behind, one that
-//! was cancelled is: the next ingest goes on with what was embedded. What was stored before stays whole.
-//! Not here: `ragonite ingest` (`run`), what is stored and how (`index`).
+//! Invariants: every ingest is answered once; a new domain is removed where nothing could be read, but kept after a
+//! cancellation, so that the next ingest continues; documents stored before stay.
+//! Not here: `ragonite ingest` (`cli`), storing (`index`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use ragonite_index::{
     Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, find_domain, remove_domain,
 };
 
-/// Shortest time between two messages of progress.
+/// Shortest time between two progress events.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A domain to bring in step.
+/// An ingest.
 #[derive(Debug)]
 pub(super) struct IngestJob {
     pub(super) domain: DomainName,
-    /// As typed; empty for what the domain was made of.
+    /// The path as typed; empty for the earlier ones of the domain.
     pub(super) path: String,
     pub(super) cancel: CancelToken,
 }
@@ -60,7 +60,7 @@ fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<Ing
         index: &engine.setup.index,
         missing: Missing::Keep,
     };
-    let mut tell = teller(events);
+    let mut tell = progress_sender(events);
     let cancel = &job.cancel;
     let mut index = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (cancel, &mut tell))?;
     let result = index.ingest(&request, embedder.as_ref(), cancel, &mut tell);
@@ -76,12 +76,12 @@ fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<Ing
     }
 }
 
-/// Tells of progress, not of every file.
-fn teller(events: &Events) -> impl FnMut(IngestProgress) + '_ {
-    let mut told: Option<Instant> = None;
+/// Sends progress, at most once per interval.
+fn progress_sender(events: &Events) -> impl FnMut(IngestProgress) + '_ {
+    let mut last: Option<Instant> = None;
     move |progress| {
-        if told.is_none_or(|at| at.elapsed() >= INTERVAL) {
-            told = Some(Instant::now());
+        if last.is_none_or(|at| at.elapsed() >= INTERVAL) {
+            last = Some(Instant::now());
             events.send(Event::IngestAdvanced(progress));
         }
     }
@@ -101,7 +101,7 @@ fn check_path(domain: &DomainName, path: Option<&Path>) -> Result<(), Problem> {
     }
 }
 
-/// Why a domain has nothing in it.
+/// Why a domain is empty.
 fn nothing_read(report: &IngestReport, paths: &[PathBuf]) -> Option<Problem> {
     let typed = paths.first().map(|path| format!("`{}`", clean_line(&path.to_string_lossy())));
     let from = typed.unwrap_or_else(|| "the folders of the domain".to_owned());

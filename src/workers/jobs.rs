@@ -1,7 +1,7 @@
-//! Which turns are being worked on, and stopping them.
+//! Jobs of turns and their cancellation.
 //!
-//! Invariant: every effect of a turn is answered once: by its result, by `TurnFailed` or by `TurnCanceled`. A turn that
-//! was cancelled stays cancelled: later effects for it are answered with `TurnCanceled` at once.
+//! Invariants: every effect of a turn is answered once: by its result, by `TurnFailed` or by `TurnCanceled`. A
+//! cancelled turn stays cancelled: later effects for it are answered with `TurnCanceled` at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ragonite_app::TurnKey;
 use ragonite_base::{CancelSource, CancelToken};
 
-/// The turns of this run of the program.
+/// The jobs of this run of the program.
 #[derive(Debug, Default)]
 pub(super) struct JobRegistry {
     turns: HashMap<TurnKey, Work>,
@@ -22,12 +22,12 @@ struct Work {
     active: Arc<AtomicUsize>,
 }
 
-/// Held by a job of a turn for as long as it is queued or being done.
+/// A handle of a job while it is queued or running.
 #[derive(Debug)]
 pub(super) struct WorkGuard {
     /// The turn.
     pub(super) turn: TurnKey,
-    /// Whether to stop.
+    /// Its cancellation.
     pub(super) cancel: CancelToken,
     active: Arc<AtomicUsize>,
 }
@@ -46,7 +46,7 @@ impl JobRegistry {
         WorkGuard { turn, cancel: work.source.token(), active: Arc::clone(&work.active) }
     }
 
-    /// Registers the explanation of a turn that is done: a cancelled earlier explanation must not stop this one.
+    /// Registers a new explanation of a turn, which an earlier cancelled one must not cancel.
     pub(super) fn begin_anew(&mut self, turn: TurnKey) -> WorkGuard {
         if let Some(work) = self.turns.get(&turn)
             && work.active.load(Ordering::Acquire) == 0
@@ -56,7 +56,7 @@ impl JobRegistry {
         self.begin(turn)
     }
 
-    /// Cancels all jobs of `turn`, and says whether any was there to answer.
+    /// Cancels all jobs of `turn`.
     pub(super) fn cancel(&mut self, turn: TurnKey) -> CancelOutcome {
         let work = self.turns.entry(turn).or_default();
         work.source.cancel();
@@ -71,7 +71,7 @@ impl JobRegistry {
     }
 }
 
-/// What cancelling found.
+/// Result of a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CancelOutcome {
     /// No job of the turn was queued or running.

@@ -1,7 +1,7 @@
-//! Esc on a terminal without a screen, as cancellation.
+//! Esc as cancellation, on a terminal without the screen.
 //!
-//! Invariants: Ctrl+C stays a signal; a program in the background never touches the terminal; the terminal is given
-//! back when the work ends and soon after it was cancelled, so that a second interrupt finds it as it was.
+//! Invariants: Ctrl+C stays a signal; a background process never touches the terminal; the terminal is restored when
+//! the work ends and soon after its cancellation, so that a second interrupt finds it restored.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -14,10 +14,10 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use super::RuntimeError;
 use ragonite_base::CancelSource;
 
-/// How long reading waits for a key, in the terminal's tenths of a second.
+/// Time that reading waits for a key, in tenths of a second.
 const WAIT_TENTHS: u8 = 2;
 
-/// How long a program in the background waits before it looks again.
+/// Interval of checking whether the program is in the foreground.
 const WAIT: Duration = Duration::from_millis(200);
 
 const ESCAPE: u8 = 0x1b;
@@ -34,13 +34,13 @@ impl Drop for EscapeKey {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It ends by itself within WAIT, after it gave the terminal back.
+            // The thread restores the terminal and ends within `WAIT`.
             let _ = thread.join();
         }
     }
 }
 
-/// Esc cancels `source`, where a person sits at the terminal; nothing where none does.
+/// Esc cancels `source`; none where stdin is no terminal.
 ///
 /// # Errors
 /// When the system gives no thread.
@@ -75,14 +75,14 @@ fn listen(source: &CancelSource, ended: &Receiver<()>) {
     let mut keys = [0; 64];
     while !token.is_canceled() && ended.try_recv() != Err(mpsc::TryRecvError::Disconnected) {
         if !is_in_front() {
-            // Reading would stop the whole program.
+            // Reading in the background would stop the process.
             if ended.recv_timeout(WAIT) == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
             continue;
         }
         match rustix::io::read(io::stdin(), &mut keys) {
-            // Other keys that begin with this byte come with more.
+            // Other keys send more bytes after this one.
             Ok(1) if keys[0] == ESCAPE => source.cancel(),
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
@@ -96,7 +96,7 @@ fn is_in_front() -> bool {
 
 fn give_back(before: &Termios) {
     if is_in_front() {
-        // A terminal that has gone needs nothing back.
+        // A closed terminal needs no restoring.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
     }
 }

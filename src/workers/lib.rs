@@ -1,10 +1,10 @@
-//! Carries out effects on named threads: encoder (search), generator (the language model), historian
-//! (SQLite), ingester (documents into domains), clipboard (the desktop's copying tool).
+//! Worker threads for effects: search (encoders), generator (the language model), historian (SQLite), ingester
+//! (documents), clipboard (the desktop's copy tool).
 //!
-//! Takes [`Effect`]s, gives [`Event`]s. One OS thread owns the llama context for its whole life; one owns the open
-//! domains; one applies writes to the history in order.
+//! Takes [`Effect`]s, gives [`Event`]s. One thread owns the llama context, one the open domains, one the writes to
+//! the history.
 //! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
-//! Not here: what follows from an event (`app`), drawing (`tui`).
+//! Not here: handling events (`app`), drawing (`tui`).
 
 mod attribution_embedder;
 mod battery;
@@ -46,16 +46,16 @@ use ragonite_inference::GeneratorChoice;
 use search_worker::{Asked, SearchJob};
 use worker::Worker;
 
-/// How long leaving waits for a thread; a model that is being loaded may need the most of it.
+/// Time that exit waits for a thread; loading a model may need it.
 const JOIN_LIMIT: Duration = Duration::from_secs(3);
 
-/// Where workers put what happened. Sending never blocks, and a receiver that has gone away is no error.
+/// The queue for events. Sending never blocks, and a closed queue is no error.
 #[derive(Debug, Clone)]
 pub(crate) struct Events(UnboundedSender<Event>);
 
 impl Events {
     pub(crate) fn send(&self, event: Event) {
-        // The receiver is gone only when the program is being left.
+        // The queue is closed only at exit.
         let _ = self.0.send(event);
     }
 }
@@ -68,9 +68,9 @@ pub struct Runtime {
     historian: Worker<HistorianJob>,
     ingester: Worker<IngestJob>,
     clipboard: Worker<CopyJob>,
-    /// Stops the latest ingest.
+    /// Cancels the latest ingest.
     ingesting: CancelSource,
-    /// Stops the latest opening of a domain.
+    /// Cancels the latest opening of a domain.
     opening: CancelSource,
     works: JobRegistry,
     events: Events,
@@ -95,13 +95,13 @@ impl Runtime {
         Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
-    /// Loads the models now, behind the screen, with this generator.
+    /// Loads the models now, with this generator.
     pub fn warm_up(&self, model: GeneratorChoice) {
         self.encoder.send(SearchJob::WarmUp);
         self.generator.send(GeneratorJob::WarmUp(model));
     }
 
-    /// Hands a text to the copying tool of a desktop. Answered by `Done`, or by `NotCopied` where none takes it.
+    /// Passes a text to the copy tool of the desktop. Answered by `Done`, or by `NotCopied` where no tool takes it.
     pub fn copy(&self, what: Copied, text: String, desktop: Desktop) {
         self.clipboard.send(CopyJob::new(what, text, desktop));
     }
@@ -111,7 +111,7 @@ impl Runtime {
         self.historian.send(HistorianJob::Panic);
     }
 
-    /// Hands an effect to its thread.
+    /// Passes an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
             Effect::LookForModels => self.encoder.send(SearchJob::LookForModels),
@@ -186,7 +186,7 @@ impl Runtime {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
-            // The terminal is the loop's.
+            // The event loop owns the terminal.
             Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
                 self.works.cancel_all();
@@ -196,7 +196,7 @@ impl Runtime {
         }
     }
 
-    /// Only the domain chosen last is waited for.
+    /// Opens a domain and cancels the opening of another.
     fn open(&mut self, name: DomainName) {
         self.opening.cancel();
         self.opening = CancelSource::default();
@@ -209,7 +209,7 @@ impl Runtime {
         }
     }
 
-    /// Cancels all work, lets the historian write what it was given, and ends the threads.
+    /// Cancels all work, waits for pending writes of the historian, and ends the threads.
     pub fn shutdown(mut self) {
         self.works.cancel_all();
         self.opening.cancel();

@@ -1,4 +1,7 @@
-//! What the workers share: settings, and the encoders, loaded once by whoever needs them first.
+//! Configuration and encoders shared by the worker threads.
+//!
+//! Invariant: each encoder is loaded once, by the first thread that needs it.
+//! Not here: the generator (`generator`).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,39 +20,38 @@ use ragonite_inference::{
 };
 use ragonite_llama::device_summary;
 
-/// Percent between two steps that are told of a model that is being loaded.
+/// Percent between two progress events of loading a model.
 const LOADING_STEP: u8 = 5;
 
-/// What one run of the program works with.
+/// Configuration of the workers.
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// Where things lie.
+    /// Folders and files.
     pub paths: Paths,
-    /// What models there are.
+    /// The model catalog.
     pub catalog: Catalog,
-    /// Where weights are looked for.
+    /// Folders with weights.
     pub folders: ModelFolders,
-    /// Which models.
+    /// The profile.
     pub profile: ChosenProfile,
-    /// Which generator, where no domain says otherwise.
+    /// The generator, unless a domain overrides it.
     pub model: GeneratorChoice,
-    /// What may compute.
+    /// Allowed devices.
     pub device: DeviceChoice,
-    /// How the generator is loaded.
+    /// Load settings of the generator.
     pub generator: GeneratorSettings,
-    /// Time without work after which the generator leaves the memory; none for never.
+    /// Idle time after which the generator is unloaded; none for never.
     pub unload_after: Option<Duration>,
-    /// Id of the embedder that attribution compares with; none for that of retrieval.
+    /// Id of the embedder of attribution; none for that of retrieval.
     pub comparer: Option<String>,
-    /// How documents become evidence.
+    /// Evidence settings.
     pub evidence: EvidenceSettings,
-    /// How evidence is stored.
+    /// Index settings.
     pub index: IndexSettings,
 }
 
 impl WorkerConfig {
-    /// The models of the profile that are in none of the folders with the right size; none where all are there. No
-    /// byte of them is read.
+    /// The models of the profile without weights of the right size; none where all are present. Reads no weights.
     pub fn missing_models(&self) -> Option<MissingModels> {
         let profile = &self.profile.profile;
         let is_here = |id: &str| self.catalog.model(id).is_ok_and(|model| self.folders.has(model));
@@ -62,7 +64,7 @@ impl WorkerConfig {
 }
 
 impl WorkerConfig {
-    /// Ids of the generators beside that of the profile whose weights are in one of the folders with the right size.
+    /// Ids of the generators with weights of the right size, besides that of the profile.
     pub fn generators(&self) -> Vec<String> {
         let is_other = |model: &&CatalogModel| model.id != self.profile.profile.generator && self.folders.has(model);
         self.catalog.generators().filter(is_other).map(|model| model.id.clone()).collect()
@@ -75,10 +77,10 @@ pub(super) struct ModelManager {
     embedder: Mutex<Option<Arc<dyn Embed>>>,
     reranker: Mutex<Option<Arc<dyn Rerank>>>,
     status: Mutex<EngineStatus>,
-    /// Held while a model is loaded where the address space is limited: what is left is checked before and taken then.
+    /// Held while a model is loaded with a limited address space, so that check and use of the space are atomic.
     space: Mutex<()>,
     events: Events,
-    /// Stops loading when the program is being left.
+    /// Cancels loading at exit.
     leaving: CancelToken,
 }
 
@@ -133,25 +135,25 @@ impl ModelManager {
     /// Whether the reranker has still to be loaded and less memory is left than its weights take.
     pub(super) fn reranker_lacks_memory(&self) -> bool {
         let Some(id) = &self.setup.profile.profile.reranker else { return false };
-        // One that is being loaded at this moment has its memory already.
+        // A reranker that is being loaded has its memory already.
         let waits = self.reranker.try_lock().is_ok_and(|slot| slot.is_none());
         let Ok(model) = self.setup.catalog.model(id) else { return false };
         let bytes: u64 = model.files.iter().filter_map(|file| file.bytes).sum();
         waits && available_memory().is_some_and(|left| left < bytes)
     }
 
-    /// Takes the reranker out of memory; false where there was none. The next search loads it again.
+    /// Unloads the reranker until the next search; false where none was loaded.
     pub(super) fn release_reranker(&self) -> bool {
         locked(&self.reranker).take().is_some()
     }
 
-    /// Reads the embedder with this id, shared with nobody. Stops when the program is being left.
+    /// Loads an embedder that is not shared. Cancelled at exit.
     pub(super) fn read_embedder(&self, id: &str) -> Result<Arc<dyn Embed>, InferenceError> {
         let setup = &self.setup;
         self.loading(id, || load_embedder(setup.catalog.model(id)?, &setup.folders, setup.device, &self.leaving))
     }
 
-    /// Says on the status line which layers of the generator GPUs took.
+    /// Reports the placement of the generator's layers.
     pub(super) fn placed(&self, placement: Option<&Placement>) {
         let device = placement.map_or_else(
             || device_summary(self.setup.device),
@@ -160,7 +162,7 @@ impl ModelManager {
         self.change(|status| status.device = device);
     }
 
-    /// Does `work` while the status line says that `model` is being loaded.
+    /// Runs `work` while the status line shows `model` as loading.
     pub(super) fn loading<T>(&self, model: &str, work: impl FnOnce() -> T) -> T {
         self.change(|status| status.loading = Some(Loading { model: model.to_owned(), percent: None }));
         let alone = address_space_left().map(|_| locked(&self.space));
@@ -170,11 +172,11 @@ impl ModelManager {
         result
     }
 
-    /// Says on the status line how much of what is being loaded is read, in steps that can be seen.
+    /// Reports the progress of loading, from 0 to 1.
     pub(super) fn loaded_so_far(&self, part: f32) {
         let now = ((part.clamp(0.0, 1.0) * 100.0) as u8) / LOADING_STEP * LOADING_STEP;
-        let said = locked(&self.status).loading.as_ref().and_then(|loading| loading.percent);
-        if said.is_none_or(|said| now > said) {
+        let shown = locked(&self.status).loading.as_ref().and_then(|loading| loading.percent);
+        if shown.is_none_or(|shown| now > shown) {
             self.change(|status| {
                 if let Some(loading) = &mut status.loading {
                     loading.percent = Some(now);
@@ -183,7 +185,7 @@ impl ModelManager {
         }
     }
 
-    /// Says on the status line what is left in memory after a model has left it.
+    /// Reports the memory after a model was unloaded.
     pub(super) fn left(&self) {
         self.change(|_| {});
     }
@@ -196,7 +198,7 @@ impl ModelManager {
     }
 }
 
-/// A panic ends the program, so a poisoned lock is never seen by anyone who could be misled.
+/// Ignores poisoning, because a panic ends the program.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

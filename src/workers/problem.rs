@@ -1,4 +1,4 @@
-//! Errors of the rooms as what the user is told: what failed, why, and what to do next.
+//! Errors of the crates as problems: what failed, why, and the remedy.
 
 use std::error::Error as StdError;
 
@@ -13,7 +13,7 @@ use ragonite_rag::answer::AnswerError;
 use ragonite_rag::attribution::AttributionError;
 use ragonite_rag::retrieval::RetrievalError;
 
-/// Why a job of a turn gave no result.
+/// Why a job has no result.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// The user cancelled.
@@ -50,7 +50,7 @@ macro_rules! stop_of {
 
 stop_of!(AnswerError, AttributionError, IndexError, InferenceError, RetrievalError);
 
-/// Puts an error in words, with the remedy for the first of its causes that has one.
+/// The problem of an error, with the remedy of the first cause that has one.
 pub fn problem(error: &(dyn StdError + 'static)) -> Problem {
     let mut cause = Some(error);
     while let Some(error_at_hand) = cause {

@@ -1,4 +1,8 @@
-//! The thread that searches: it owns the open domains and uses the encoders.
+//! The search thread: owns the open domains and uses the encoders.
+//!
+//! Takes jobs: search, domains, settings, tables, documents. Gives events.
+//! Invariant: it never waits for the generator thread.
+//! Not here: retrieval (`retrieval`), storage (`index`), loading of encoders (`model_manager`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,30 +29,30 @@ use ragonite_rag::retrieval::{
     AblatedHit, EarlierQuestion, Reranking, Retrieved, SearchContext, SearchInput, ablate_context, search,
 };
 
-/// What the encoder thread is asked.
+/// A job of the search thread.
 #[derive(Debug)]
 pub(super) enum SearchJob {
     /// Load the encoders.
     WarmUp,
-    /// Whether the models are there.
+    /// Check whether the models are present.
     LookForModels,
-    /// All domains.
+    /// List the domains.
     ListDomains,
-    /// Open a domain for searching, unless `cancel` says that it is not wanted any more.
+    /// Open a domain for searching, until `cancel`.
     OpenDomain { name: DomainName, cancel: CancelToken },
-    /// What a domain changes of the settings.
+    /// Load the settings overrides of a domain.
     LoadSettings(DomainName),
-    /// Keep what a domain changes of the settings.
+    /// Store settings overrides of a domain.
     SaveSettings { domain: DomainName, edit: Edit },
     /// Search.
     Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
-    /// The table an evidence belongs to.
+    /// Load the table of an evidence.
     LoadTable { domain: DomainName, evidence: EvidenceId },
-    /// Rank evidences with less of their context.
+    /// Rank evidences with parts of their context.
     TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
-    /// The text of a document.
+    /// Load the text of a document.
     LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
-    /// What the generator thread needs to know of a domain.
+    /// Facts about a domain, for the generator thread.
     Facts {
         domain: DomainName,
         vectors: Option<VectorsWanted>,
@@ -57,11 +61,11 @@ pub(super) enum SearchJob {
     },
 }
 
-/// Vectors of evidences that the generator thread needs.
+/// A request for vectors of evidences.
 pub(super) struct VectorsWanted {
-    /// Whose.
+    /// The evidences.
     pub(super) evidences: Vec<EvidenceId>,
-    /// What makes them, where it is not the domain's own.
+    /// The embedder; may differ from that of the domain.
     pub(super) embedder: Arc<dyn Embed>,
 }
 
@@ -74,7 +78,7 @@ impl fmt::Debug for VectorsWanted {
 /// A question in its conversation.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// As typed.
+    /// The question as typed.
     pub(super) question: String,
     /// The completed question.
     pub(super) completed: String,
@@ -82,22 +86,22 @@ pub(super) struct Asked {
     pub(super) translated: Option<String>,
     /// The questions before it, oldest first.
     pub(super) earlier: Vec<EarlierQuestion>,
-    /// What it is answered with.
+    /// Settings of the turn.
     pub(super) settings: Box<TurnSettings>,
 }
 
-/// What the generator thread needs to know of a domain.
+/// Facts about a domain, for the generator thread.
 #[derive(Debug)]
 pub(super) struct Facts {
-    /// What the model is told about the domain.
+    /// The prompt prefix.
     pub(super) prefix: String,
     /// The language of most of its evidences.
     pub(super) language: Language,
-    /// The vectors of those evidences that still have one.
+    /// Vectors of the requested evidences that still exist.
     pub(super) vectors: HashMap<EvidenceId, Embedding>,
 }
 
-/// Starts the thread; the second way to send it jobs is the generator thread's.
+/// Starts the thread. The second sender is for the generator thread.
 pub(super) fn start(
     engine: Arc<ModelManager>,
     events: Events,
@@ -105,7 +109,7 @@ pub(super) fn start(
     Worker::start("encoder", move |mailbox| Encoder { engine, open: HashMap::new(), events }.work(&mailbox))
 }
 
-/// Domains that are kept open; opening one again takes a moment, and each takes memory.
+/// Most open domains, because each takes memory.
 const MOST_OPEN: usize = 3;
 
 struct Encoder {
@@ -173,7 +177,7 @@ impl Encoder {
             }
             SearchJob::TryContext { work, domain, query, evidences, parts } => {
                 let turn = work.turn;
-                let event = match self.try_context(&work, &domain, (&query, &evidences), parts) {
+                let event = match self.try_context(&work, &domain, &query, &evidences, parts) {
                     Ok(tried) => Event::ContextTried { turn, tried },
                     Err(Stop::Canceled) => Event::TurnCanceled { turn },
                     Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
@@ -192,7 +196,7 @@ impl Encoder {
                 self.events.send(event);
             }
             SearchJob::Facts { domain, vectors, cancel, reply } => {
-                // The generator thread waits for this; when it has gone, nobody needs it.
+                // The receiver is closed only when the generator thread has ended.
                 let _ = reply.send(self.facts(&domain, vectors.as_ref(), &cancel));
             }
         }
@@ -210,7 +214,7 @@ impl Encoder {
         self.events.send(event);
     }
 
-    /// Tells what a domain changes of the settings, before it is open.
+    /// Sends the settings overrides of a domain before it is open.
     fn load_settings(&self, name: &DomainName) {
         let stored = read_changes(&self.engine.setup.paths.domain(name));
         let problem = damage_of(&stored.damage);
@@ -224,7 +228,7 @@ impl Encoder {
         Ok(listed(ListedDomain { name: name.clone(), folder, summary: Ok(summary) }, None))
     }
 
-    /// That of the embedder in use, which is not loaded for it.
+    /// Fingerprint of the embedder, without loading it.
     fn fingerprint(&self) -> Option<String> {
         let setup = &self.engine.setup;
         let model = setup.catalog.model(&setup.profile.profile.embedder).ok()?;
@@ -259,7 +263,8 @@ impl Encoder {
         &mut self,
         work: &WorkGuard,
         domain: &DomainName,
-        (query, evidences): (&str, &[EvidenceId]),
+        query: &str,
+        evidences: &[EvidenceId],
         parts: ContextParts,
     ) -> Result<Vec<AblatedHit>, Stop> {
         work.cancel.check()?;
@@ -286,12 +291,12 @@ impl Encoder {
         Ok(Facts { prefix, language, vectors })
     }
 
-    /// The open domain, with what other processes changed in it since.
+    /// The domain, opened when needed and with the changes of other processes.
     fn index(&mut self, name: &DomainName, cancel: &CancelToken) -> Result<&Index, Stop> {
         cancel.check()?;
         let index = if let Some(mut index) = self.open.remove(name) {
             match index.refresh(cancel, &mut |_| {}) {
-                // It is as it was, and may be asked again.
+                // After a cancellation the domain stays usable.
                 Err(IndexError::Canceled(canceled)) => {
                     self.open.insert(name.clone(), index);
                     return Err(canceled.into());
@@ -312,17 +317,17 @@ impl Encoder {
     }
 }
 
-/// What is wrong with the stored settings of a domain, as one problem.
+/// The problems of the stored settings of a domain, as one.
 pub fn damage_of(damage: &[ChangesError]) -> Option<Problem> {
     let first = damage.first()?;
-    let mut told = problem(first);
+    let mut combined = problem(first);
     for more in &damage[1..] {
-        told.what = format!("{}; {}", told.what, problem(more).what);
+        combined.what = format!("{}; {}", combined.what, problem(more).what);
     }
-    Some(told)
+    Some(combined)
 }
 
-/// A domain for the list. `fingerprint` is that of the embedder in use, where it is known.
+/// A domain for the list. `fingerprint` is that of the current embedder, where known.
 fn listed(domain: ListedDomain, fingerprint: Option<&str>) -> DomainSummary {
     let name = domain.name;
     let summary = match domain.summary {

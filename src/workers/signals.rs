@@ -1,4 +1,4 @@
-//! Interrupts and requests to end, as cancellation or as events.
+//! Interrupts and termination requests, as cancellation or as events.
 
 use std::thread;
 
@@ -13,10 +13,10 @@ use super::RuntimeError;
 use ragonite_app::Event;
 use ragonite_base::CancelSource;
 
-/// Exit code after a second interrupt, when the first did not end the program quickly enough for the user.
+/// Exit code after a second interrupt.
 const INTERRUPTED: i32 = 130;
 
-/// Keeps interrupts going to a [`CancelSource`] until it is dropped.
+/// Routes interrupts to a [`CancelSource`] until dropped.
 #[derive(Debug)]
 #[must_use = "interrupts are no longer seen once this is dropped"]
 pub struct Interrupts(Vec<SigId>);
@@ -29,7 +29,7 @@ impl Drop for Interrupts {
     }
 }
 
-/// The first interrupt cancels `source`; a second one ends the program at once.
+/// The first interrupt cancels `source`; the second exits at once.
 ///
 /// # Errors
 /// When the system refuses the handlers.
@@ -45,8 +45,7 @@ pub fn cancel_on_interrupt(source: &CancelSource) -> Result<Interrupts, RuntimeE
     Ok(interrupts)
 }
 
-/// The first interrupt or request to end puts `event` into the queue; a second one ends the program at once, after
-/// `before_end`.
+/// The first interrupt or termination request sends `event`; the second exits at once, after `before_end`.
 ///
 /// # Errors
 /// When the system refuses the handlers or the thread.
@@ -55,7 +54,7 @@ pub fn forward_interrupts(
     event: Event,
     before_end: impl Fn() + Send + 'static,
 ) -> Result<(), RuntimeError> {
-    // SIGQUIT would leave the terminal as the screen has set it.
+    // SIGQUIT would leave the terminal in raw mode.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(RuntimeError::Signals)?;
     let name = "signals";
     let body = move || {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::RuntimeError;
 
-/// A running thread and the way to send it jobs.
+/// A running thread and its mailbox.
 #[derive(Debug)]
 pub(super) struct Worker<J> {
     name: &'static str,
@@ -21,8 +21,8 @@ pub(super) struct Worker<J> {
 }
 
 impl<J: Send + 'static> Worker<J> {
-    /// Starts a thread that works off its mailbox with `body`. Also gives a second way to send it jobs, for other
-    /// workers; the mailbox is closed when both are gone.
+    /// Starts a thread that handles its mailbox with `body`. Also returns a second sender for other workers; the
+    /// mailbox closes when both senders are dropped.
     pub(super) fn start(
         name: &'static str,
         body: impl FnOnce(Receiver<J>) + Send + 'static,
@@ -40,7 +40,7 @@ impl<J: Send + 'static> Worker<J> {
         Ok((Self { name, jobs: Some(jobs), thread: Some(thread), ended }, second))
     }
 
-    /// Sends a job. A thread that has ended is being left anyway, so the job is dropped.
+    /// Sends a job; drops it where the thread has ended.
     pub(super) fn send(&self, job: J) {
         if let Some(jobs) = &self.jobs
             && jobs.send(job).is_err()

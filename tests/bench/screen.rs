@@ -228,21 +228,21 @@ async fn run_loop(
                     let Some((at, input)) = key else { return Ok((times, drawn)) };
                     desk.input(&input);
                     waiting.push(at);
-                    frames.touched(Instant::now());
+                    frames.on_input(Instant::now());
                 }
                 Some(event) = heard.recv() => {
                     desk.app.handle(event);
                     while let Ok(event) = heard.try_recv() {
                         desk.app.handle(event);
                     }
-                    frames.heard();
+                    frames.on_event();
                 }
                 () = sleep_until(due.unwrap_or(never)), if due.is_some() => is_time = true,
             }
         }
         if is_time {
             drawn.push(desk.draw()?);
-            frames.drawn(Instant::now());
+            frames.on_drawn(Instant::now());
             times.extend(waiting.drain(..).map(|at: Instant| at.elapsed().as_secs_f64() * 1e3));
         }
     }

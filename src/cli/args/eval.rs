@@ -1,6 +1,6 @@
-//! `ragonite eval` as typed.
+//! Command line of `ragonite eval`.
 //!
-//! Not here: what is measured and how (`ragonite_eval`).
+//! Not here: the measurements (`ragonite_eval`).
 
 use std::path::PathBuf;
 

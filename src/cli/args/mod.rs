@@ -1,6 +1,7 @@
-//! The command line as typed: clap types and nothing else.
+//! The command line: clap types and nothing else.
 //!
-//! Not here: the options of `eval` (`eval`), what a command does (`run`), defaults from the configuration file (`config`).
+//! Not here: the options of `eval` (`eval`), the commands themselves (`commands`), defaults of the configuration file
+//! (`config`).
 
 mod eval;
 
@@ -207,16 +208,16 @@ pub struct SetDomain {
     pub restore_settings: bool,
 }
 
-/// A setting with the value it is to have.
+/// A setting and its new value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
     /// Its value as typed.
     pub text: String,
 }
 
-/// A text that gives no setting a value.
+/// A text that is no assignment of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum NoAssignment {
     #[error("write it as NAME=VALUE, such as retrieval.mode=dense")]
@@ -316,7 +317,7 @@ pub struct Explain {
     pub tokens: bool,
 }
 
-/// Where a turn stands in the history: its conversation, and its number in it.
+/// Address of a turn: conversation and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnAddress {
     /// The conversation.
@@ -468,12 +469,12 @@ pub enum History {
     },
 }
 
-/// What becomes of a turn's rating.
+/// A rating, or its removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rated {
-    /// It is this.
+    /// This rating.
     As(Rating),
-    /// It has none.
+    /// No rating.
     Not,
 }
 
@@ -481,13 +482,13 @@ fn rating(text: &str) -> Result<Rated, UnknownRating> {
     if text == "none" { Ok(Rated::Not) } else { text.parse().map(Rated::As) }
 }
 
-/// Reads a day.
+/// Parses a day.
 fn day(text: &str) -> Result<Date, String> {
     let day = Date::parse(text, format_description!("[year]-[month]-[day]"));
     day.map_err(|_| "write a day as 2025-03-01".to_owned())
 }
 
-/// Reads a choice by the word it has in the configuration.
+/// Parses a choice by its word in the configuration.
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
     let words: StrDeserializer<'_, WordError> = text.into_deserializer();
     T::deserialize(words)

@@ -1,6 +1,6 @@
-//! Copies bytes and hashes them on the way.
+//! Copies and hashes files.
 //!
-//! Invariants: a cancellation ends it with the next read; progress is told every few megabytes.
+//! Invariants: a cancellation takes effect at the next read; progress is reported every few megabytes.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -11,46 +11,46 @@ use sha2::{Digest as _, Sha256};
 use super::error::{BundleError, file_error};
 use ragonite_base::{CancelToken, hex};
 
-/// Bytes after which progress is told.
+/// Bytes between two progress reports.
 const BLOCK: u64 = 1 << 22;
 
-/// What is being done with a bundle.
+/// A step of packing or unpacking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
-    /// Looking whether weights and program are whole.
+    /// Checking weights and program.
     Checking,
-    /// Copying domains as they are now.
+    /// Copying domains.
     Copying,
     /// Writing the bundle.
     Packing,
-    /// Reading it, and putting what is in it into its place.
+    /// Unpacking the bundle.
     Unpacking,
 }
 
-/// How far it has come.
+/// Progress of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleProgress<'a> {
-    /// What is being done.
+    /// The step.
     pub doing: Doing,
-    /// The file it is done with.
+    /// The current file.
     pub file: &'a str,
-    /// Bytes of all files that were read in this step.
+    /// Bytes read in this step.
     pub done: u64,
-    /// Bytes of all files of this step; 0 where that is not known.
+    /// Bytes of all files of this step; 0 where unknown.
     pub total: u64,
 }
 
-/// Hears how far it has come.
+/// Callback for progress.
 pub type OnBundleProgress<'a> = dyn FnMut(BundleProgress<'_>) + 'a;
 
-/// The bytes that went through, and what they are.
+/// Size and hash of a file.
 pub(super) struct Hashed {
     pub(super) bytes: u64,
     /// Lower-case hex.
     pub(super) sha256: String,
 }
 
-/// Counts over the files of one step, and stops it.
+/// Progress and cancellation of a step.
 pub(super) struct Steps<'a, 'b> {
     pub(super) doing: Doing,
     pub(super) done: u64,
@@ -60,7 +60,7 @@ pub(super) struct Steps<'a, 'b> {
 }
 
 impl Steps<'_, '_> {
-    /// Begins another step with so many bytes.
+    /// Starts a step of `total` bytes.
     pub(super) fn begin(&mut self, doing: Doing, total: u64) {
         (self.doing, self.done, self.total) = (doing, 0, total);
     }
@@ -69,27 +69,29 @@ impl Steps<'_, '_> {
         (self.on_progress)(BundleProgress { doing: self.doing, file, done: self.done, total: self.total });
     }
 
-    /// Copies all of `from`; errors of either side are told apart by `reading` and `writing`.
+    /// Copies `from` to `to`; `reading` and `writing` map the errors of each side.
     pub(super) fn copy(
         &mut self,
         file: &str,
-        (from, reading): (&mut dyn Read, &dyn Fn(io::Error) -> BundleError),
-        (to, writing): (&mut dyn Write, &dyn Fn(io::Error) -> BundleError),
+        from: &mut dyn Read,
+        reading: &dyn Fn(io::Error) -> BundleError,
+        to: &mut dyn Write,
+        writing: &dyn Fn(io::Error) -> BundleError,
     ) -> Result<Hashed, BundleError> {
-        let mut watched = Watched::new(file, (from, reading), self);
+        let mut watched = Watched::new(file, from, reading, self);
         let copied = io::copy(&mut watched, to).map(drop);
         watched.finish(copied, writing)
     }
 
-    /// Reads a file for its hash.
+    /// Hashes a file.
     pub(super) fn hash(&mut self, name: &str, path: &Path) -> Result<Hashed, BundleError> {
         let reading = file_error("reading", path);
         let mut file = File::open(path).map_err(&reading)?;
-        self.copy(name, (&mut file, &reading), (&mut io::sink(), &reading))
+        self.copy(name, &mut file, &reading, &mut io::sink(), &reading)
     }
 }
 
-/// A file that is read for something else: what goes through is hashed and told, and a cancellation ends it.
+/// A reader that hashes, reports progress and stops on cancellation.
 pub(super) struct Watched<'r, 's, 'a, 'b> {
     file: &'r str,
     from: &'r mut dyn Read,
@@ -103,14 +105,15 @@ pub(super) struct Watched<'r, 's, 'a, 'b> {
 impl<'r, 's, 'a, 'b> Watched<'r, 's, 'a, 'b> {
     pub(super) fn new(
         file: &'r str,
-        (from, reading): (&'r mut dyn Read, &'r dyn Fn(io::Error) -> BundleError),
+        from: &'r mut dyn Read,
+        reading: &'r dyn Fn(io::Error) -> BundleError,
         steps: &'s mut Steps<'a, 'b>,
     ) -> Self {
         steps.tell(file);
         Self { file, from, reading, steps, hash: Sha256::new(), bytes: 0, failed: None }
     }
 
-    /// What went through, where all of it did: `done` is what came of reading from this.
+    /// Size and hash after a complete read; `done` is the result of reading, `otherwise` maps its error.
     pub(super) fn finish(
         self,
         done: io::Result<()>,

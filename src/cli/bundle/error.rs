@@ -1,4 +1,4 @@
-//! What can go wrong with bundles.
+//! Errors of bundles.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use ragonite_base::Canceled;
 use ragonite_index::IndexError;
 use ragonite_inference::InferenceError;
 
-/// Why a bundle could not be made or unpacked.
+/// Error of packing or unpacking a bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The user cancelled; nothing that is not whole is left.
+    /// The user cancelled; no incomplete file is left.
     #[error(transparent)]
     Canceled(#[from] Canceled),
-    /// A domain could not be copied or taken in.
+    /// A domain could not be copied or installed.
     #[error(transparent)]
     Index(IndexError),
     /// Weights are missing or damaged.
@@ -22,36 +22,36 @@ pub enum BundleError {
     /// A file could not be read, written or moved.
     #[error("{doing} `{path}` failed; check that it can be read or written and that the disk has room")]
     File {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         #[source]
         source: io::Error,
     },
-    /// The bundle would be written over something.
+    /// The target exists.
     #[error("`{path}` is there already; name another file with --output, or remove it")]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// It is no bundle.
+    /// The file is no bundle.
     #[error("`{path}` is no bundle of ragonite: {what}")]
     NoBundle {
         /// The file.
         path: PathBuf,
-        /// What was found instead.
+        /// What is wrong with the file.
         what: String,
     },
-    /// A later version of the program made it.
+    /// A newer version of the program made the bundle.
     #[error("`{path}` has format {found}, this program reads up to {supported}; use the ragonite that lies in it")]
     NewerFormat {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// Format of the bundle.
         found: u32,
-        /// The latest that is read.
+        /// The latest supported format.
         supported: u32,
     },
     /// A file in it is not what its manifest says.

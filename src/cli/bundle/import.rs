@@ -1,7 +1,7 @@
-//! Weights that somebody has in some folder.
+//! Imports weights from files and folders of the user.
 //!
-//! Takes files and folders, puts those of the catalog into their place by their sha256, whatever their names are.
-//! Invariant: only whole files get the name of weights.
+//! Takes files and folders; copies files of the catalog, identified by sha256, into the models folder.
+//! Invariant: only complete files get the name of weights.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,29 +14,31 @@ use super::error::{BundleError, file_error};
 use ragonite_base::CancelToken;
 use ragonite_inference::{Catalog, CatalogFile, CatalogModel, ModelFolders};
 
-/// Bytes of the largest file whose size the catalog does not know.
+/// Largest file of unknown size in the catalog, in bytes.
 const LARGEST_UNKNOWN: u64 = 64 << 20;
 
-/// What became of the files.
+/// Result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// Files of weights that are new, as `model/file`.
+    /// Imported weights, as `model/file`.
     pub weights: Vec<String>,
-    /// Those that were here already.
+    /// Weights that were present already, as `model/file`.
     pub weights_here: Vec<String>,
-    /// Files that are none of the catalog.
+    /// Files outside the catalog.
     pub unknown: Vec<PathBuf>,
-    /// What could not be read in a folder.
+    /// Unreadable files in folders.
     pub unreadable: Vec<PathBuf>,
 }
 
-/// Takes in the weights among `paths` and in the folders among them.
+/// Imports weights from files and folders.
 ///
 /// # Errors
 /// When a path cannot be read or a file not be written.
 pub fn import_weights(
     paths: &[PathBuf],
-    (catalog, folders, models): (&Catalog, &ModelFolders, &Path),
+    catalog: &Catalog,
+    folders: &ModelFolders,
+    models: &Path,
     cancel: &CancelToken,
     on_progress: &mut OnBundleProgress<'_>,
 ) -> Result<Imported, BundleError> {
@@ -66,14 +68,14 @@ pub fn import_weights(
             }
             cancel.check()?;
             steps.begin(Doing::Copying, bytes);
-            copy(&path, (model, file), (models, &mut steps))?;
+            copy(&path, model, file, models, &mut steps)?;
             imported.weights.push(weights);
         }
     }
     Ok(imported)
 }
 
-/// The files among `paths` and in the folders among them, links followed: hubs keep their files behind links.
+/// All files in `paths`; follows links, because hub caches keep files behind links.
 fn files(paths: &[PathBuf], imported: &mut Imported, cancel: &CancelToken) -> Result<Vec<PathBuf>, BundleError> {
     let mut files = Vec::new();
     for path in paths {
@@ -82,7 +84,7 @@ fn files(paths: &[PathBuf], imported: &mut Imported, cancel: &CancelToken) -> Re
             match entry {
                 Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
                 Ok(_) => {}
-                // What was named has to be there; of a folder the rest is looked at.
+                // A named path must be readable; in folders, unreadable files are skipped.
                 Err(error) if error.depth() == 0 => return Err(file_error("reading", path)(error.into())),
                 Err(error) => imported.unreadable.extend(error.path().map(Path::to_owned)),
             }
@@ -91,7 +93,7 @@ fn files(paths: &[PathBuf], imported: &mut Imported, cancel: &CancelToken) -> Re
     Ok(files)
 }
 
-/// Whether a file of so many bytes may be this one. Of unknown size are configurations and tokenizers only.
+/// Whether the size matches. Only configurations and tokenizers have an unknown size.
 fn may_be(file: &CatalogFile, bytes: u64) -> bool {
     file.bytes.map_or(bytes <= LARGEST_UNKNOWN, |known| known == bytes)
 }
@@ -102,22 +104,24 @@ fn all_files(catalog: &Catalog) -> impl Iterator<Item = (&CatalogModel, &Catalog
 
 fn copy(
     path: &Path,
-    (model, file): (&CatalogModel, &CatalogFile),
-    (models, steps): (&Path, &mut Steps<'_, '_>),
+    model: &CatalogModel,
+    file: &CatalogFile,
+    models: &Path,
+    steps: &mut Steps<'_, '_>,
 ) -> Result<(), BundleError> {
     let folder = models.join(&model.id);
     let (reading, writing) = (file_error("reading", path), file_error("writing", &folder));
     fs::create_dir_all(&folder).map_err(&writing)?;
     let mut new = tempfile::Builder::new().prefix(".import-").tempfile_in(&folder).map_err(&writing)?;
     let mut from = File::open(path).map_err(&reading)?;
-    let hashed = steps.copy(&file.name, (&mut from, &reading), (new.as_file_mut(), &writing))?;
+    let hashed = steps.copy(&file.name, &mut from, &reading, new.as_file_mut(), &writing)?;
     if hashed.sha256 != file.sha256 {
         return Err(reading(std::io::Error::other("it changed while it was read")));
     }
     place(new, &folder.join(&file.name))
 }
 
-/// Gives a whole file its name. A damaged one that has it goes.
+/// Renames a complete file; replaces a damaged one.
 pub(super) fn place(new: NamedTempFile, path: &Path) -> Result<(), BundleError> {
     let writing = file_error("writing", path);
     new.as_file().sync_all().map_err(&writing)?;

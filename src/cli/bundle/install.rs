@@ -1,7 +1,7 @@
 //! Unpacks a bundle.
 //!
-//! Invariants: the archive is read once, in order; a file is used only when the manifest names it and its bytes are those
-//! that the manifest, and for weights the catalog, say; a domain gets its place when all of it is whole.
+//! Invariants: the archive is read once, in order; a file is used only when its hash matches the manifest and, for
+//! weights, the catalog; a domain is installed only when it is complete.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -19,49 +19,49 @@ use ragonite_base::{CancelToken, DomainName, clean_line};
 use ragonite_index::{check_transferred, find_domain, import_domain, replace_domain};
 use ragonite_inference::{Catalog, CatalogFile, CatalogModel, ModelFolders};
 
-/// Where a bundle goes.
+/// Target of an installation.
 #[derive(Debug, Clone, Copy)]
 pub struct InstallTo<'a> {
     /// The models that this program knows.
     pub catalog: &'a Catalog,
-    /// Where weights are looked for: those that are there already are left where they are.
+    /// Folders with weights; present weights stay.
     pub folders: &'a ModelFolders,
     /// The folder that new weights are put into.
     pub models: &'a Path,
     /// The folder of all domains.
     pub domains: &'a Path,
-    /// What happens to domains that are there already.
+    /// Handling of existing domains.
     pub replace: Replace,
 }
 
-/// What happens to a domain of a name that the bundle has too.
+/// Handling of a domain whose name is in the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// It stays, and that of the bundle is left out.
+    /// Keep the existing domain.
     Nothing,
-    /// It goes, once that of the bundle is whole.
+    /// Replace the existing domain, once the new one is complete.
     Domains,
 }
 
-/// What was unpacked.
+/// Result of an installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Installed {
-    /// Files of weights that are new, as `model/file`.
+    /// Installed weights, as `model/file`.
     pub weights: Vec<String>,
-    /// Those that were here already.
+    /// Weights that were present already, as `model/file`.
     pub weights_here: Vec<String>,
-    /// Domains that are new or took the place of another.
+    /// Installed domains.
     pub domains: Vec<DomainName>,
-    /// What was left out, and why.
+    /// Skipped items.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What of a bundle was left out.
+/// A skipped item of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// A domain, or `model/file`.
     pub name: String,
-    /// Why.
+    /// Why it was skipped.
     pub reason: String,
 }
 
@@ -107,7 +107,7 @@ fn read_manifest(file: &Path, mut first: Entry<'_, File>) -> Result<Manifest, Bu
     }
     let mut text = String::new();
     first.read_to_string(&mut text).map_err(|_| no_bundle("its manifest cannot be read".to_owned()))?;
-    // Of a later format no more can be told than its number.
+    // Of a newer format only the number is known.
     let json: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| no_bundle(format!("its manifest: {error}")))?;
     let found = json.get("format").and_then(serde_json::Value::as_u64).unwrap_or_default();
@@ -134,18 +134,18 @@ struct Unpacking<'a, 'b, 'c> {
     file: &'a Path,
     to: &'a InstallTo<'a>,
     steps: Steps<'b, 'c>,
-    /// Domains as far as they were read, on the disk where they are to be.
+    /// Domains so far, in temporary folders on the target disk.
     domains: HashMap<DomainName, TempDir>,
     installed: Installed,
 }
 
-/// What becomes of a file.
+/// Destination of a file.
 enum Fate<'a> {
-    /// It is compared with its hash and not kept.
+    /// Checked only.
     Checked,
-    /// It becomes this file.
+    /// Written to this path.
     Kept(PathBuf),
-    /// It becomes weights.
+    /// Installed as weights.
     Weights(&'a CatalogModel, &'a CatalogFile),
 }
 
@@ -157,10 +157,10 @@ impl<'a> Unpacking<'a, '_, '_> {
 
     fn take(&mut self, packed: &PackedFile, from: &mut dyn Read) -> Result<(), BundleError> {
         match self.fate(packed)? {
-            Fate::Checked => self.copy(packed, from, (&mut io::sink(), Path::new("")))?,
+            Fate::Checked => self.copy(packed, from, &mut io::sink(), Path::new(""))?,
             Fate::Kept(path) => {
                 let mut file = File::create(&path).map_err(file_error("writing", &path))?;
-                self.copy(packed, from, (&mut file, &path))?;
+                self.copy(packed, from, &mut file, &path)?;
                 file.sync_all().map_err(file_error("writing", &path))?;
             }
             Fate::Weights(model, file) => {
@@ -168,7 +168,7 @@ impl<'a> Unpacking<'a, '_, '_> {
                 let writing = file_error("writing", &folder);
                 fs::create_dir_all(&folder).map_err(&writing)?;
                 let mut new = tempfile::Builder::new().prefix(".bundle-").tempfile_in(&folder).map_err(&writing)?;
-                self.copy(packed, from, (new.as_file_mut(), &folder))?;
+                self.copy(packed, from, new.as_file_mut(), &folder)?;
                 super::import::place(new, &folder.join(&file.name))?;
                 self.installed.weights.push(format!("{}/{}", model.id, file.name));
             }
@@ -181,10 +181,11 @@ impl<'a> Unpacking<'a, '_, '_> {
         &mut self,
         packed: &PackedFile,
         from: &mut dyn Read,
-        (to, path): (&mut dyn io::Write, &Path),
+        to: &mut dyn io::Write,
+        path: &Path,
     ) -> Result<(), BundleError> {
         let (reading, writing) = (file_error("reading", self.file), file_error("writing", path));
-        let hashed = self.steps.copy(&packed.path, (from, &reading), (to, &writing))?;
+        let hashed = self.steps.copy(&packed.path, from, &reading, to, &writing)?;
         if (hashed.bytes, &hashed.sha256) == (packed.bytes, &packed.sha256) {
             Ok(())
         } else {
@@ -195,7 +196,7 @@ impl<'a> Unpacking<'a, '_, '_> {
     fn fate(&mut self, packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
         match &packed.what {
             What::Text | What::Program => Ok(Fate::Checked),
-            What::Weights { model, file } => Ok(self.fate_of_weights((model, file), packed)?),
+            What::Weights { model, file } => Ok(self.fate_of_weights(model, file, packed)?),
             What::Domain { name, file } => {
                 if self.to.replace == Replace::Nothing && find_domain(&self.to.domains.join(name.as_str())).is_ok() {
                     let reason = "a domain of this name is here; --replace takes that of the bundle".to_owned();
@@ -215,7 +216,7 @@ impl<'a> Unpacking<'a, '_, '_> {
         }
     }
 
-    fn fate_of_weights(&mut self, (model, file): (&str, &str), packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
+    fn fate_of_weights(&mut self, model: &str, file: &str, packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
         let known = self.to.catalog.models.iter().find(|known| known.id == model);
         let known = known.and_then(|known| Some((known, known.files.iter().find(|one| one.name == file)?)));
         let name = clean_line(&format!("{model}/{file}"));
@@ -236,7 +237,7 @@ impl<'a> Unpacking<'a, '_, '_> {
         }
     }
 
-    /// Now that all of the bundle was read, its domains get their places.
+    /// Installs the domains after the whole bundle was read.
     fn place_domains(mut self) -> Result<Installed, BundleError> {
         let mut domains: Vec<(DomainName, TempDir)> = self.domains.drain().collect();
         domains.sort_by(|a, b| a.0.cmp(&b.0));

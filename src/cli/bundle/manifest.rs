@@ -1,6 +1,6 @@
-//! The first file of a bundle: what else is in it.
+//! The manifest: first file of a bundle, with the list of its files.
 //!
-//! Invariants: every file is named once; a path has plain names only, so that it stays in the folder it is joined to.
+//! Invariants: every file is named once; a path has plain names only, so that it cannot leave its folder.
 
 use std::collections::HashSet;
 use std::path::{Component, Path};
@@ -10,32 +10,32 @@ use serde::{Deserialize, Serialize};
 use ragonite_base::DomainName;
 use ragonite_index::TRANSFERRED_FILES;
 
-/// The format that is written, and the latest that is read.
+/// The current format, and the latest supported one.
 pub(super) const FORMAT: u32 = 1;
 
-/// The folder that everything in a bundle lies in.
+/// Top folder of a bundle.
 pub(super) const FOLDER: &str = "ragonite-bundle";
 
-/// Its name in that folder.
+/// File name of the manifest in the folder.
 pub(super) const FILE: &str = "manifest.json";
 
-/// Bytes of the longest manifest that is read.
+/// Longest manifest in bytes.
 pub(super) const LONGEST: u64 = 4 << 20;
 
-/// What is in a bundle.
+/// The manifest of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The format of the bundle.
     pub format: u32,
-    /// The version of the program that made it and lies in it.
+    /// Version of the program that made the bundle and is in it.
     pub version: String,
-    /// What the program in it was built for.
+    /// Target platform of the program.
     pub target: String,
     /// The models whose weights are in it.
     pub models: Vec<PackedModel>,
     /// The domains that are in it.
     pub domains: Vec<PackedDomain>,
-    /// Every file but this one, in the order in which they lie in the bundle.
+    /// All other files, in the order of the archive.
     pub(super) files: Vec<PackedFile>,
 }
 
@@ -53,29 +53,29 @@ pub struct PackedModel {
 pub struct PackedDomain {
     /// Its name.
     pub name: DomainName,
-    /// How many documents it has.
+    /// Number of its documents.
     pub documents: u64,
 }
 
 /// A file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PackedFile {
-    /// Where it lies in the folder of the bundle, with `/` between names.
+    /// Path in the folder of the bundle, with `/`.
     pub(super) path: String,
-    /// What it is.
+    /// Kind of the file.
     pub(super) what: What,
     pub(super) bytes: u64,
     /// Lower-case hex.
     pub(super) sha256: String,
 }
 
-/// What a file in a bundle is.
+/// Kind of a file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub(super) enum What {
     /// Text for people.
     Text,
-    /// The program, or what lies beside it.
+    /// The program or a file beside it.
     Program,
     /// Weights.
     Weights {
@@ -84,7 +84,7 @@ pub(super) enum What {
         /// Name of the file in the catalog.
         file: String,
     },
-    /// A part of a domain.
+    /// A file of a domain.
     Domain {
         /// The domain.
         name: DomainName,
@@ -94,7 +94,7 @@ pub(super) enum What {
 }
 
 impl Manifest {
-    /// What keeps this from being the manifest of a bundle.
+    /// The reason why the manifest is invalid.
     pub(super) fn flaw(&self) -> Option<String> {
         let mut seen = HashSet::new();
         self.files.iter().find_map(|file| {

@@ -1,7 +1,7 @@
-//! Makes a bundle.
+//! Packs a bundle.
 //!
-//! Invariants: the file gets its name when it is whole and on the disk; until then it has another one, which goes with an
-//! error. With a domain in it only its owner may read it, as the domain itself.
+//! Invariants: the file gets its name when it is complete and on disk; until then it is a temporary file, which an
+//! error removes. A bundle with a domain is readable by its owner only, like the domain.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write as _};
@@ -17,48 +17,59 @@ use ragonite_base::{CancelToken, DomainName};
 use ragonite_index::{TRANSFERRED_FILES, copy_domain};
 use ragonite_inference::{CatalogModel, ModelFolders};
 
-/// What goes into a bundle.
+/// Contents of a new bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'a> {
     /// The version of the program.
     pub version: &'a str,
-    /// What it was built for.
+    /// Target platform of the program.
     pub target: &'a str,
-    /// The program and what lies beside it.
+    /// The program and the files beside it.
     pub program: &'a [ProgramFile],
     /// Texts for people: name and text.
     pub texts: &'a [(&'a str, String)],
     /// The models whose weights go in.
     pub models: &'a [&'a CatalogModel],
-    /// Where the weights lie.
+    /// Folders with weights.
     pub folders: &'a ModelFolders,
-    /// The domains: name, folder, documents.
-    pub domains: &'a [(DomainName, PathBuf, u64)],
+    /// The domains to copy.
+    pub domains: &'a [DomainSource],
+}
+
+/// A domain on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainSource {
+    /// Name of the domain.
+    pub name: DomainName,
+    /// Folder of its database.
+    pub folder: PathBuf,
+    /// Number of its documents.
+    pub documents: u64,
 }
 
 /// A file of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     /// Its name beside the program, with `/` between names.
     pub name: String,
 }
 
-/// What became of it.
+/// Result of packing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Packed {
     /// The bundle.
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// What is in it.
+    /// Models in the bundle.
     pub models: Vec<PackedModel>,
-    /// Likewise.
+    /// Domains in the bundle.
     pub domains: Vec<PackedDomain>,
 }
 
-/// A file on this machine that goes in.
+/// A file to pack.
 struct Source {
     from: From,
     path: String,
@@ -92,7 +103,7 @@ pub fn pack(
     let manifest = manifest(contents, &sources, &mut steps)?;
     let mut file = tempfile::Builder::new().prefix(".ragonite-bundle-").tempfile_in(folder).map_err(&making)?;
     steps.begin(Doing::Packing, manifest.files.iter().map(|file| file.bytes).sum());
-    write(file.as_file_mut(), (&manifest, &sources), (target, &mut steps))?;
+    write(file.as_file_mut(), &manifest, &sources, target, &mut steps)?;
     if contents.domains.is_empty() {
         super::import::readable(file.path()).map_err(file_error("writing", target))?;
     }
@@ -102,7 +113,7 @@ pub fn pack(
     Ok(Packed { file: target.to_owned(), bytes, models: manifest.models, domains: manifest.domains })
 }
 
-/// What goes in, in the order it lies there: the program first, so that `tar` finds it at once.
+/// The files in the order of the archive; the program first, so that `tar` finds it at once.
 fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) -> Result<Vec<Source>, BundleError> {
     let mut sources = Vec::new();
     for (name, text) in contents.texts {
@@ -113,14 +124,14 @@ fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) ->
     }
     for model in contents.models {
         for file in &model.files {
-            // Hashed below, with everything else.
+            // The hash is checked below.
             let found = contents.folders.find(model, file, steps.cancel)?;
             let (model, file) = (model.id.clone(), file.name.clone());
             let path = format!("models/{model}/{file}");
             sources.push(Source { from: From::File(found), path, what: What::Weights { model, file } });
         }
     }
-    for (name, folder, _) in contents.domains {
+    for DomainSource { name, folder, .. } in contents.domains {
         steps.cancel.check()?;
         steps.tell(name.as_str());
         let copy = copies.join(name.as_str());
@@ -143,13 +154,12 @@ fn manifest(contents: &Contents<'_>, sources: &[Source], steps: &mut Steps<'_, '
     for source in sources {
         let Hashed { bytes, sha256 } = source.hash(steps)?;
         if let What::Weights { model, file } = &source.what {
-            check_weights(contents.models, (model, file), (&sha256, source))?;
+            check_weights(contents.models, model, file, &sha256, source)?;
         }
         files.push(PackedFile { path: source.path.clone(), what: source.what.clone(), bytes, sha256 });
     }
     let model = |model: &&CatalogModel| PackedModel { id: model.id.clone(), licence: model.licence.clone() };
-    let domain =
-        |(name, _, documents): &(DomainName, PathBuf, u64)| PackedDomain { name: name.clone(), documents: *documents };
+    let domain = |domain: &DomainSource| PackedDomain { name: domain.name.clone(), documents: domain.documents };
     Ok(Manifest {
         format: manifest::FORMAT,
         version: contents.version.to_owned(),
@@ -160,11 +170,13 @@ fn manifest(contents: &Contents<'_>, sources: &[Source], steps: &mut Steps<'_, '
     })
 }
 
-/// A stamp beside weights is no proof: what is carried is compared with the catalog once more.
+/// Compares the hash of weights with the catalog; an earlier check does not count.
 fn check_weights(
     models: &[&CatalogModel],
-    (model, file): (&str, &str),
-    (sha256, source): (&str, &Source),
+    model: &str,
+    file: &str,
+    sha256: &str,
+    source: &Source,
 ) -> Result<(), BundleError> {
     let of_model = models.iter().find(|known| known.id == model);
     let expected = of_model.and_then(|known| known.files.iter().find(|known| known.name == file));
@@ -190,10 +202,10 @@ impl Source {
     }
 
     fn hash(&self, steps: &mut Steps<'_, '_>) -> Result<Hashed, BundleError> {
-        self.read(|from, reading| steps.copy(&self.path, (from, reading), (&mut io::sink(), reading)))
+        self.read(|from, reading| steps.copy(&self.path, from, reading, &mut io::sink(), reading))
     }
 
-    /// Opens it for something that reads it, and is told what an error of reading is.
+    /// Opens the source and passes it to `with`, together with the mapping of read errors.
     fn read<T>(
         &self,
         with: impl FnOnce(&mut dyn Read, &dyn Fn(io::Error) -> BundleError) -> Result<T, BundleError>,
@@ -210,8 +222,10 @@ impl Source {
 
 fn write(
     file: &mut File,
-    (manifest, sources): (&Manifest, &[Source]),
-    (target, steps): (&Path, &mut Steps<'_, '_>),
+    manifest: &Manifest,
+    sources: &[Source],
+    target: &Path,
+    steps: &mut Steps<'_, '_>,
 ) -> Result<(), BundleError> {
     let writing = file_error("writing", target);
     let mut archive = Builder::new(BufWriter::new(file));
@@ -221,7 +235,7 @@ fn write(
     for (source, packed) in sources.iter().zip(&manifest.files) {
         let mode = if packed.what == What::Program { 0o755 } else { 0o644 };
         let hashed = source.read(|from, reading| {
-            let mut watched = Watched::new(&packed.path, (from, reading), steps);
+            let mut watched = Watched::new(&packed.path, from, reading, steps);
             let mut header = self::header(packed.bytes, mode);
             let appended = archive.append_data(&mut header, inside(&packed.path), &mut watched);
             watched.finish(appended, &writing)

@@ -98,7 +98,7 @@ impl Machine {
             texts: &[("README.txt", "How to install it.".to_owned())],
             models: &models,
             folders: &ModelFolders::new(vec![self.models()]),
-            domains: &[("wiki".parse().unwrap(), domain.path().join("wiki"), 1)],
+            domains: &[DomainSource { name: wiki(), folder: domain.path().join("wiki"), documents: 1 }],
         };
         pack(&contents, &self.path("bundle.tar"), cancel, &mut |_| {})
     }
@@ -265,9 +265,9 @@ fn weights_are_imported_by_what_they_are_and_not_by_their_name() {
     fs::File::create(from.path().join("notes.txt")).unwrap().write_all(b"something else").unwrap();
     let import = || {
         let folders = ModelFolders::new(vec![to.models()]);
-        let known = (&to.catalog, &folders, to.models());
+        let models = to.models();
         let paths = [from.path().to_owned()];
-        import_weights(&paths, (known.0, known.1, &known.2), &CancelToken::never(), &mut |_| {}).unwrap()
+        import_weights(&paths, &to.catalog, &folders, &models, &CancelToken::never(), &mut |_| {}).unwrap()
     };
     let imported = import();
     assert_eq!(imported.weights, ["embed/model.safetensors", "speak/speak.gguf"]);

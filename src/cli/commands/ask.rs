@@ -1,4 +1,4 @@
-//! `ragonite ask`: one question, through the same core and runtime as the screen.
+//! `ragonite ask`: one question, with the same core and workers as the screen.
 
 use time::OffsetDateTime;
 
@@ -26,7 +26,7 @@ pub(super) fn run(start: &CommandContext, args: &Ask, output: &mut Output) -> Re
     result
 }
 
-/// Finds out before any model is loaded what would keep the question from being asked.
+/// Checks the requirements of the question before any model is loaded.
 fn check(start: &CommandContext, args: &Ask) -> Result<(), Failure> {
     if !args.question.contains(char::is_alphanumeric) {
         return Err(Failure::usage(Problem {
@@ -82,7 +82,7 @@ fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Opens a domain for asking, and says which settings it has of its own.
+/// Opens a domain and reports its settings overrides.
 pub(super) fn open_domain(session: &mut Headless, domain: &DomainName, output: &mut Output) -> Result<(), Failure> {
     let opened = |app: &App| app.domain().is_some_and(|summary| summary.name == *domain);
     session.run_until(Event::DomainChosen(domain.clone()), opened, &mut |_, event| {

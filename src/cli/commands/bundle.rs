@@ -1,4 +1,4 @@
-//! `ragonite bundle` and `ragonite models import`: weights and domains that come in files.
+//! `ragonite bundle` and `ragonite models import`: weights and domains from files.
 
 use std::fmt::Write as _;
 use std::io;
@@ -12,8 +12,8 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output, megabytes};
 use crate::args::{Bundle, CreateBundle, InstallBundle};
 use crate::bundle::{
-    BundleError, BundleProgress, Contents, Doing, Imported, InstallTo, Installed, Manifest, Packed, ProgramFile,
-    Replace, import_weights, install, pack,
+    BundleError, BundleProgress, Contents, Doing, DomainSource, Imported, InstallTo, Installed, Manifest, Packed,
+    ProgramFile, Replace, import_weights, install, pack,
 };
 use crate::gpu_handover;
 use ragonite_app::Problem;
@@ -26,7 +26,7 @@ use ragonite_workers::{cancel_on_interrupt, problem};
 /// The licence of the program.
 const LICENCE: &str = include_str!("../../../LICENSE");
 
-/// Where this build of the program runs.
+/// Machines on which this build runs.
 const RUNS_ON: &str = if !cfg!(feature = "portable") {
     "The program in it runs on processors such as the one it was built on; one that `make portable` built runs on others too."
 } else if cfg!(target_arch = "x86_64") {
@@ -136,8 +136,9 @@ pub(super) fn import(
 ) -> Result<Exit, Failure> {
     let folders = start.folders();
     let models = start.paths.models_to_write();
-    let known = (&start.catalog, &folders, models);
-    let imported = import_weights(paths, known, &cancel.token(), &mut |progress| tell(&progress, output))?;
+    let imported = import_weights(paths, &start.catalog, &folders, models, &cancel.token(), &mut |progress| {
+        tell(&progress, output);
+    })?;
     match output.form() {
         Form::Json => output.json(&imported)?,
         Form::Text => output.text(&imported_text(&imported, models))?,
@@ -184,7 +185,7 @@ fn weights_text(new: &[String], here: &[String], models: &Path) -> String {
     text
 }
 
-/// The configured models, and those that the domains answer with.
+/// The configured models, and the generators of the domains.
 fn models<'s>(start: &'s CommandContext, domains: &[DomainName]) -> Result<Vec<&'s CatalogModel>, Failure> {
     let mut models = start.models()?;
     for domain in domains {
@@ -196,22 +197,22 @@ fn models<'s>(start: &'s CommandContext, domains: &[DomainName]) -> Result<Vec<&
     Ok(models)
 }
 
-/// The domains that are wanted, each once.
-fn domains(start: &CommandContext, wanted: &[DomainName]) -> Result<Vec<(DomainName, PathBuf, u64)>, Failure> {
-    let mut domains: Vec<(DomainName, PathBuf, u64)> = Vec::new();
+/// The requested domains, each once.
+fn domains(start: &CommandContext, wanted: &[DomainName]) -> Result<Vec<DomainSource>, Failure> {
+    let mut domains: Vec<DomainSource> = Vec::new();
     for name in wanted {
-        if domains.iter().any(|(known, ..)| known == name) {
+        if domains.iter().any(|known| known.name == *name) {
             continue;
         }
         let folder = start.paths.domain(name);
         find_domain(&folder).map_err(BundleError::from)?;
         let documents = show_domain(&folder).map_err(BundleError::from)?.documents;
-        domains.push((name.clone(), folder, documents as u64));
+        domains.push(DomainSource { name: name.clone(), folder, documents: documents as u64 });
     }
     Ok(domains)
 }
 
-/// This program and the one for NVIDIA GPUs where it lies beside it, with their libraries.
+/// This program and the one for NVIDIA GPUs beside it, with their libraries.
 fn program() -> Result<Vec<ProgramFile>, Failure> {
     let own = program_path().map_err(|error| unreadable(&error))?;
     let beside = own.parent().unwrap_or(Path::new("."));
@@ -248,7 +249,7 @@ fn unreadable(error: &io::Error) -> Failure {
     Failure::failed(Problem::of(error, "Check that the folder of the program can be read."))
 }
 
-/// What the bundle says of itself.
+/// Text of README.txt.
 fn read_me(models: &[&CatalogModel], domains: &[DomainName], program: &[ProgramFile]) -> String {
     let names = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let beside = |file: &ProgramFile| file.name.split('/').next().unwrap_or(&file.name).to_owned();

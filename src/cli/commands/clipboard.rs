@@ -1,7 +1,7 @@
-//! Copying text through the terminal (OSC 52, xterm control sequences), which also works over SSH.
+//! Copies text through the terminal (OSC 52, xterm control sequences), which also works over SSH.
 //!
-//! Says what it did, since a terminal may take no notice.
-//! Not here: the desktop's own tools (`runtime`).
+//! Takes a text, gives what was done; a terminal may ignore the sequence.
+//! Not here: the copy tools of the desktop (`workers`).
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use ragonite_app::CopyWay;
 
-/// Longest text that is given to a terminal; several drop longer ones without a word.
+/// Longest text for a terminal, in bytes; several terminals drop longer ones silently.
 const LONGEST: usize = 100_000;
 
-/// Copies `text`; what a terminal needs to see goes to `terminal`.
+/// Copies `text`; the control sequence goes to `terminal`.
 pub(super) fn copy(text: &str, terminal: &mut impl Write) -> io::Result<CopyWay> {
     if text.len() > LONGEST {
         return Ok(CopyWay::TooLong);

@@ -1,6 +1,6 @@
-//! Asking before something is removed for good.
+//! Confirmation before something is removed for good.
 //!
-//! Invariant: without a terminal nothing is asked and nothing removed; the user is told the option that agrees.
+//! Invariant: without a terminal nothing is asked and nothing removed; the message names the option that confirms.
 //! Not here: removing.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -9,10 +9,10 @@ use super::exit::Failure;
 use super::output::Output;
 use ragonite_app::Problem;
 
-/// Whether the user still has to be asked.
+/// Whether confirmation is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asking {
-    /// They do.
+    /// Ask the user.
     Needed,
     /// `--yes` was given.
     Agreed,
@@ -25,19 +25,19 @@ impl From<bool> for Asking {
     }
 }
 
-/// What is asked.
+/// The question.
 pub(super) struct Question<'a> {
-    /// What is about to be done: `removing the domain `wiki``.
+    /// The operation: `removing the domain `wiki``.
     pub(super) doing: &'a str,
-    /// What that means, in a sentence.
+    /// The consequence, in a sentence.
     pub(super) means: &'a str,
-    /// What has to be typed.
+    /// The word to type.
     pub(super) word: &'a str,
-    /// The command that asks nothing.
+    /// The command without confirmation.
     pub(super) command: &'a str,
 }
 
-/// Comes back when the user agrees.
+/// Returns when the user agrees.
 pub(super) fn agreed(question: &Question<'_>, output: &mut Output) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::usage(Problem {

@@ -1,4 +1,4 @@
-//! What every command starts from: configuration, folders, catalog, profile.
+//! Context of every command: configuration, folders, catalog, profile.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,24 +26,24 @@ use ragonite_rag::attribution::ExplainAhead;
 use ragonite_rag::retrieval::RetrievalError;
 use ragonite_workers::{RuntimeError, WorkerConfig, damage_of, problem};
 
-/// The start of every command.
+/// Context of a command.
 pub(super) struct CommandContext {
     pub(super) config: Config,
     pub(super) paths: Paths,
     pub(super) catalog: Catalog,
     pub(super) profile: ChosenProfile,
-    /// What may compute.
+    /// Allowed devices.
     pub(super) device: DeviceChoice,
-    /// Why this build of the program runs.
-    pub(super) stay: CpuReason,
+    /// Why this build runs and not the one for NVIDIA GPUs.
+    pub(super) cpu_reason: CpuReason,
     pub(super) shared: Shared,
 }
 
 impl CommandContext {
-    pub(super) fn new(shared: &Shared, stay: &CpuReason) -> Result<Self, Failure> {
+    pub(super) fn new(shared: &Shared, cpu_reason: &CpuReason) -> Result<Self, Failure> {
         let config = Config::load(shared.config.as_deref())?;
         let device = config.device_of_this_run()?;
-        check_device(device, stay)?;
+        check_device(device, cpu_reason)?;
         let data = shared.data_dir.as_deref().or(config.data_dir.as_deref());
         let models = shared.models_dir.as_deref().or(config.models_dir.as_deref());
         let paths = Paths::find(data, models)?;
@@ -52,16 +52,16 @@ impl CommandContext {
         let room = if asked.or(configured).is_some() {
             GpuFit::NotBuilt
         } else {
-            gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, stay)?
+            gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, cpu_reason)?
         };
         let profile = choose_profile_for(&catalog, asked, configured, room)?;
         if let Some(id) = config.attribution.embedder() {
             check_is(ModelRole::Embedder, catalog.model(id)?, "attribution.embedder")?;
         }
-        Ok(Self { config, paths, catalog, profile, device, stay: stay.clone(), shared: shared.clone() })
+        Ok(Self { config, paths, catalog, profile, device, cpu_reason: cpu_reason.clone(), shared: shared.clone() })
     }
 
-    /// Where weights are looked for.
+    /// Folders with weights.
     pub(super) fn folders(&self) -> ModelFolders {
         ModelFolders::new(self.paths.models.clone()).with_stamp_cache(self.paths.stamps())
     }
@@ -76,7 +76,7 @@ impl CommandContext {
         Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), self.device, cancel)?))
     }
 
-    /// A generator, loaded as the configuration says but for [`Decode`]: what is compared is written exactly.
+    /// Loads a generator as configured, but with exact [`Decode`], for comparisons.
     pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
         let path = self.folders().find(model, model.weights()?, cancel)?;
         let stop = cancel.clone();
@@ -84,7 +84,7 @@ impl CommandContext {
         Ok(LlamaGenerator::load(&model.id, &path, &self.exact_settings(), Box::new(go_on))?)
     }
 
-    /// Id of the generator that answers where no domain says otherwise.
+    /// Id of the generator, without domain overrides.
     pub(super) fn generator_id(&self) -> &str {
         self.config.generation.model.id(&self.profile.profile.generator)
     }
@@ -94,20 +94,20 @@ impl CommandContext {
         self.model_of(domain).id(&self.profile.profile.generator).to_owned()
     }
 
-    /// Which generator answers in a domain.
+    /// The generator of a domain.
     pub(super) fn model_of(&self, domain: &DomainName) -> GeneratorChoice {
         read_changes(&self.paths.domain(domain)).changes.applied_to(&self.turn_settings()).model
     }
 
-    /// The model with this id, which a setting says is to write.
+    /// The generator with this id, as named by a setting.
     pub(super) fn generator_model(&self, id: &str) -> Result<&CatalogModel, Failure> {
         let model = self.catalog.model(id)?;
         check_is(ModelRole::Generator, model, Setting::Model.key())?;
         Ok(model)
     }
 
-    /// Fails now, with the fix, when a weight file of the configured models is missing or of the wrong size. Its bytes are
-    /// checked when it is loaded.
+    /// Fails with a remedy where weights of the configured models are missing or of the wrong size. Loading checks
+    /// the bytes.
     pub(super) fn require_models(&self) -> Result<(), Failure> {
         let folders = self.folders();
         for id in self.profile.profile.model_ids_with(self.generator_id()) {
@@ -122,18 +122,17 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Every model this configuration may need: those of the profile, and the embedder of attribution where it is
-    /// another one.
+    /// All models that the configuration may need: the profile's, and a separate embedder of attribution.
     pub(super) fn models(&self) -> Result<Vec<&CatalogModel>, Failure> {
         self.models_with(self.generator_id(), self.own_embedder())
     }
 
-    /// The embedder of attribution where it is another than that of the profile.
+    /// The embedder of attribution, where it is not the profile's.
     fn own_embedder(&self) -> Option<&str> {
         self.config.attribution.embedder().filter(|id| *id != self.profile.profile.embedder)
     }
 
-    /// The models of the profile with this generator, and more.
+    /// The models of the profile with this generator, and `more`.
     fn models_with<'a>(
         &'a self,
         generator: &'a str,
@@ -144,12 +143,12 @@ impl CommandContext {
         Ok(ids.map(|id| self.catalog.model(id)).collect::<Result<_, _>>()?)
     }
 
-    /// Checks every byte of the weights that explaining with this generator needs, unless that was done before.
+    /// Checks the weights for explaining with this generator, unless checked before.
     pub(super) fn check_weights_to_explain(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
         self.check_all(&self.models_with(generator, self.own_embedder())?, cancel)
     }
 
-    /// Checks every byte of the weights that answering with this generator needs, unless that was done before.
+    /// Checks the weights for answering with this generator, unless checked before.
     pub(super) fn check_weights(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
         self.check_all(&self.models_with(generator, None)?, cancel)
     }
@@ -162,7 +161,7 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Opens a domain that must exist.
+    /// Opens an existing domain.
     pub(super) fn open_domain(
         &self,
         name: &DomainName,
@@ -173,7 +172,7 @@ impl CommandContext {
         Ok(Index::open(&self.paths.domain(name), embedder, cancel, on_progress)?)
     }
 
-    /// What the worker threads start from.
+    /// Configuration of the workers.
     pub(super) fn setup(&self) -> WorkerConfig {
         WorkerConfig {
             paths: self.paths.clone(),
@@ -190,17 +189,17 @@ impl CommandContext {
         }
     }
 
-    /// How the generator is loaded where answers are compared.
+    /// Load settings of the generator for comparisons.
     pub(super) fn exact_settings(&self) -> GeneratorSettings {
         GeneratorSettings { writing: Decoding::Deterministic, ..self.generator_settings() }
     }
 
-    /// How the generator is loaded for questions.
+    /// Load settings of the generator for questions.
     pub(super) fn generator_settings(&self) -> GeneratorSettings {
         self.config.generation.generator(self.profile.profile.context_tokens, self.device)
     }
 
-    /// What the core starts from.
+    /// Settings of the app.
     pub(super) fn app_settings(&self) -> AppSettings {
         AppSettings {
             turn: self.turn_settings(),
@@ -213,53 +212,53 @@ impl CommandContext {
         }
     }
 
-    /// As [`CommandContext::app_settings`], for a command: nobody is there to go on.
+    /// Like [`CommandContext::app_settings`], for headless commands: without suggestions and prefetch.
     pub(super) fn headless_settings(&self) -> AppSettings {
         AppSettings { suggestions: Suggestions::Off, explain_ahead: ExplainAhead::Off, ..self.app_settings() }
     }
 
-    /// What turns are answered with, where their domain changes nothing of it.
+    /// Settings of turns, without domain overrides.
     pub(super) fn turn_settings(&self) -> TurnSettings {
         self.config.turn_settings(&self.profile.profile)
     }
 
-    /// What turns of a domain are answered with. What it changes is told, and so is what cannot be used of that.
+    /// Settings of turns in a domain. Reports overrides and invalid ones.
     pub(super) fn settings_of(&self, domain: &DomainName, output: &mut Output) -> TurnSettings {
         let stored = read_changes(&self.paths.domain(domain));
         output.changes(&stored.changes, damage_of(&stored.damage).as_ref());
         stored.changes.applied_to(&self.turn_settings())
     }
 
-    /// Evidences that go into the prompt.
+    /// Sources in the prompt.
     pub(super) fn sources(&self) -> usize {
         self.config.sources.unwrap_or(self.profile.profile.top_k)
     }
 }
 
-/// Fails where the configured kind of GPU cannot compute, and says why the build for it does not run where one is here.
-fn check_device(device: DeviceChoice, stay: &CpuReason) -> Result<(), Failure> {
-    // What computes nothing needs no GPU.
-    if matches!(stay, CpuReason::NothingToCompute) {
+/// Fails where the configured kind of GPU is unavailable; explains why the build for it does not run.
+fn check_device(device: DeviceChoice, cpu_reason: &CpuReason) -> Result<(), Failure> {
+    // A command that computes nothing needs no GPU.
+    if matches!(cpu_reason, CpuReason::NothingToCompute) {
         return Ok(());
     }
     match gpus(device) {
         Ok(_) => Ok(()),
         Err(error) if device == DeviceChoice::Cuda && DeviceChoice::of_this_build().is_none() => {
             let Problem { what, next } = problem(&error);
-            Err(Failure::usage(Problem { what: format!("{what}: {stay}"), next }))
+            Err(Failure::usage(Problem { what: format!("{what}: {cpu_reason}"), next }))
         }
         Err(error) => Err(Failure::from(error)),
     }
 }
 
-/// What the GPUs have room for.
+/// How the generator fits the GPUs.
 fn gpu_room(
     catalog: &Catalog,
     folders: &ModelFolders,
     device: DeviceChoice,
-    stay: &CpuReason,
+    cpu_reason: &CpuReason,
 ) -> Result<GpuFit, Failure> {
-    if let Some(reason) = stay.in_short() {
+    if let Some(reason) = cpu_reason.in_short() {
         return Ok(GpuFit::OfNoUse(reason));
     }
     if DeviceChoice::of_this_build().is_none() {
@@ -268,7 +267,7 @@ fn gpu_room(
     if device == DeviceChoice::Cpu {
         return Ok(GpuFit::OfNoUse(GpuUnavailable::NotWanted));
     }
-    if matches!(stay, CpuReason::NothingToCompute) {
+    if matches!(cpu_reason, CpuReason::NothingToCompute) {
         return Ok(GpuFit::OfNoUse(GpuUnavailable::NothingToCompute));
     }
     let mut here = true;
@@ -279,7 +278,7 @@ fn gpu_room(
     Ok(GpuFit::of(free, if here { Weights::Here } else { Weights::Missing }))
 }
 
-/// Fails where the model that a setting names does something else.
+/// Fails where the model of a setting has another role.
 fn check_is(role: ModelRole, model: &CatalogModel, key: &str) -> Result<(), Failure> {
     if model.role == role {
         return Ok(());

@@ -1,7 +1,7 @@
 //! `ragonite demo`: the bundled domains, on the screen or as a scripted conversation.
 //!
-//! The pages are part of the program; they are written to `<data>/demo` and ingested from there, so that a second start
-//! finds them unchanged.
+//! The pages are part of the program; they are written to `<data>/demo` and ingested from there, so that the next
+//! start finds them unchanged.
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -35,7 +35,7 @@ pub(super) fn run(start: &CommandContext, output: &mut Output) -> Result<Exit, F
     scripted(start, output)
 }
 
-/// Puts the pages in place, ingests what changed, and gives the domain that is opened first.
+/// Writes the pages, ingests changes, and returns the domain to open first.
 fn prepare(start: &CommandContext, output: &mut Output) -> Result<DomainName, Failure> {
     let folder = start.paths.data.join("demo");
     write_bundle(&BUNDLE, &folder).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `ragonite doctor`: what this machine can run, what is missing, and proof that nothing can reach the network.
+//! `ragonite doctor`: capabilities of this machine, missing parts, and proof that nothing can reach the network.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ struct DoctorJson {
     version: &'static str,
     network_code: bool,
     device: String,
-    /// What llama.cpp's kernels use of the processor; none where they are missing.
+    /// CPU features used by llama.cpp's kernels; none where they are missing.
     kernels: Option<Vec<String>>,
     gpu: String,
     gpus: Vec<GpuJson>,
@@ -110,15 +110,15 @@ fn examine(start: &CommandContext) -> Result<DoctorJson, Failure> {
     })
 }
 
-/// The GPUs that compute, or why none does.
+/// The GPUs in use, or why none is.
 fn gpu_line(start: &CommandContext, gpus: &[Gpu]) -> String {
     if !gpus.is_empty() {
         return gpus.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     }
-    match (&start.stay, start.device) {
+    match (&start.cpu_reason, start.device) {
         (_, DeviceChoice::Cpu) => format!("none is used: {}", CpuReason::Chosen(DeviceChoice::Cpu)),
         (CpuReason::ThisIsFor(kind), _) => format!("none was found by {kind}"),
-        (stay, _) => format!("none is used: {stay}"),
+        (reason, _) => format!("none is used: {reason}"),
     }
 }
 
@@ -142,7 +142,7 @@ fn history(start: &CommandContext, problems: &mut Vec<String>) -> String {
 }
 
 /// Whether a file can be made in the folder, or in the nearest folder above it that exists.
-/// What is missing of the generators that domains answer with.
+/// Missing generators of the domains.
 fn models_of_domains(start: &CommandContext) -> Result<Vec<String>, Failure> {
     let mut problems = Vec::new();
     for domain in ragonite_index::list_domains(&start.paths.domains())? {
@@ -165,7 +165,7 @@ fn writable(folder: &std::path::Path) -> bool {
     folder.ancestors().find(|folder| folder.is_dir()).is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
 }
 
-/// What the generator takes, where it is here, and what of it GPUs take; and what to do when there is less.
+/// Memory needs and GPU placement of the generator, where present; reports problems.
 fn generator_needs(
     start: &CommandContext,
     problems: &mut Vec<String>,

@@ -31,7 +31,7 @@ struct DomainJson {
     name: DomainName,
     #[serde(flatten)]
     summary: Option<Summary>,
-    /// What it changes of the configured settings.
+    /// Its settings overrides.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     settings: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ struct RemovedJson<'a> {
     removed: &'a DomainName,
 }
 
-/// A domain with what it changes of the configured settings.
+/// A domain with its settings overrides.
 #[derive(Serialize)]
 struct ShownJson<'a> {
     #[serde(flatten)]
@@ -136,7 +136,7 @@ fn show(start: &CommandContext, name: &DomainName, output: &mut Output) -> Resul
     Ok(Exit::Done)
 }
 
-/// What a domain changes of the configured settings, a line for each.
+/// The settings overrides of a domain, one line each.
 fn settings_lines(changes: &SettingsOverride, configured: &TurnSettings) -> Vec<String> {
     let line = |(setting, text): (Setting, &str)| {
         format!("{} = {text} (configured: {})", setting.key(), setting.text(configured))
@@ -173,7 +173,7 @@ fn set(start: &CommandContext, args: &SetDomain, output: &mut Output) -> Result<
 
 fn remove(start: &CommandContext, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(name);
-    // Nothing is asked about what is not there.
+    // No confirmation for a missing domain.
     find_domain(&folder)?;
     if asking == Asking::Needed {
         // A damaged domain cannot be counted, but it can be removed.
@@ -215,7 +215,7 @@ fn rebuild(start: &CommandContext, name: &DomainName, output: &mut Output) -> Re
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
     let folder = start.paths.domain(name);
-    // Fails before the embedder is loaded where there is nothing to rebuild.
+    // Fails before the embedder is loaded where the domain is missing.
     embedder_of(&folder)?;
     let embedder = start.embedder(&cancel.token())?;
     let mut pace = Pace::default();
@@ -231,7 +231,7 @@ fn rebuild(start: &CommandContext, name: &DomainName, output: &mut Output) -> Re
     Ok(Exit::Done)
 }
 
-/// So many of what `one` names.
+/// A count with its noun.
 fn counted(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }

@@ -1,4 +1,4 @@
-//! How a run ends: exit codes of design.md §8, and failures in the user's words.
+//! Exit codes, and failures in the user's words.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use ragonite_app::Problem;
 use ragonite_index::READER_THREAD;
 
-/// How the program ends.
+/// The exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
@@ -30,12 +30,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A command that did not do what it was asked.
+/// A failed command.
 #[derive(Debug)]
 pub(super) struct Failure {
     /// The exit code.
     pub exit: Exit,
-    /// What to tell the user; none where there is nothing to tell.
+    /// The problem to report, if any.
     pub problem: Option<Problem>,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
         Self { exit: Exit::Failed, problem: Some(problem) }
     }
 
-    /// Something the user has to put right before the command can run.
+    /// Wrong use or setup, which the user must fix first.
     pub(super) fn usage(problem: Problem) -> Self {
         Self { exit: Exit::Usage, problem: Some(problem) }
     }
@@ -57,7 +57,7 @@ impl Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// An error of stdout. A reader that has gone away, as in `ragonite … | head`, is no failure.
+    /// An error of stdout. A closed pipe, as in `ragonite … | head`, is no failure.
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, problem: None };
@@ -69,14 +69,14 @@ impl From<io::Error> for Failure {
 /// Exit code of a program that panicked, as the Rust runtime gives it.
 const PANICKED: i32 = 101;
 
-/// Makes a panic of any thread end the program: a command that waits for a thread that is gone would wait for ever.
-/// What is stored is safe, every store is a transaction. The screen puts its own hook in place of this one.
+/// Makes a panic of any thread end the program, because a command would wait forever for a dead thread. Stored data
+/// is safe, because every write is a transaction. The screen replaces this hook.
 pub(super) fn end_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("unnamed");
         if name == READER_THREAD {
-            // Caught there: a document that brings out a defect of a parser is skipped like any other bad one.
+            // The document reader catches panics of parsers and skips the document.
             return;
         }
         let _ =

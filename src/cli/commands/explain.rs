@@ -1,7 +1,7 @@
-//! `ragonite explain`: how much each source mattered for a stored answer, or for one sentence of it.
+//! `ragonite explain`: attribution of a stored answer, or of one of its sentences.
 //!
-//! Invariants: what is stored with the turn is shown as it is, unless a method is named or it was stopped; then the turn is explained through
-//! the same core and runtime as on the screen, and stored. What is missing of its sentences is added to it.
+//! Invariant: a stored explanation is shown as it is, unless a method is named or it was stopped; then the turn is
+//! explained with the same core and workers as on the screen, and stored. Missing sentence attribution is added.
 
 use super::ask;
 use super::context::CommandContext;
@@ -22,7 +22,7 @@ use ragonite_workers::cancel_on_interrupt;
 struct Found {
     conversation: ConversationId,
     domain: DomainName,
-    /// Its place among the turns of its conversation, from 0.
+    /// Index in its conversation.
     index: usize,
     record: TurnRecord,
 }
@@ -34,12 +34,12 @@ pub(super) fn run(start: &CommandContext, args: &Explain, output: &mut Output) -
         return Err(Failure::usage(tells_none(method)));
     }
     let stored = found.record.trace.attribution.as_ref();
-    // One that was stopped goes on.
+    // A stopped explanation continues.
     let stopped = stored.filter(|stored| stored.missing > 0).map(|stopped| stopped.method);
     let method = args.method.or(stopped);
     let stored = stored.filter(|_| method.is_none());
     if let Some(stored) = stored.filter(|stored| args.tokens && stored.drops_how().is_none()) {
-        // Another method would take the place of what is known.
+        // Another method would replace the stored explanation.
         return Err(Failure::usage(tells_none(stored.method)));
     }
     let explained = match (method, stored) {
@@ -86,9 +86,9 @@ fn find(start: &CommandContext, address: TurnAddress) -> Result<Found, Failure> 
     Ok(Found { conversation: id, domain: conversation.domain, index, record })
 }
 
-/// The method set for the domain; one that tells sentences apart where that is asked for.
+/// The method of the domain; where sentences are requested, one that supports them.
 fn configured(start: &CommandContext, domain: &DomainName, args: &Explain) -> Method {
-    // What is wrong with them is told when the domain is opened.
+    // Opening the domain reports invalid settings.
     let changes = read_changes(&start.paths.domain(domain)).changes;
     let settings = changes.applied_to(&start.turn_settings()).attribution;
     let tells = match settings.method {
@@ -100,12 +100,12 @@ fn configured(start: &CommandContext, domain: &DomainName, args: &Explain) -> Me
     if needs_drops && !tells { Method::Logprob } else { settings.method }
 }
 
-/// Those of the model that gave the answer.
+/// Checks the weights of the model that answered.
 fn check_weights(start: &CommandContext, found: &Found) -> Result<(), Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    let said = found.record.trace.generator.as_str();
-    let generator = if said.is_empty() { start.generator_of(&found.domain) } else { said.to_owned() };
+    let recorded = found.record.trace.generator.as_str();
+    let generator = if recorded.is_empty() { start.generator_of(&found.domain) } else { recorded.to_owned() };
     start.check_weights_to_explain(&generator, &cancel.token())
 }
 
@@ -140,7 +140,7 @@ fn show(
     }
     let tokens = if args.tokens { Tokens::Each } else { Tokens::Sums };
     match output.form() {
-        Form::Json => output.json(&ExplainJson::new(conversation, (record, attribution), sentence, tokens))?,
+        Form::Json => output.json(&ExplainJson::new(conversation, record, attribution, sentence, tokens))?,
         Form::Text => output.text(&text(record, attribution, sentence, tokens))?,
     }
     Ok(Exit::Done)
@@ -172,7 +172,7 @@ fn text(record: &TurnRecord, attribution: &Attribution, sentence: Option<usize>,
         text.extend((1..).zip(sentences).filter(|(at, _)| *at == number).map(one));
     } else {
         text.push_str(&report::bars(record, attribution));
-        // One sentence rests on what the whole answer rests on.
+        // A single sentence has the attribution of the answer.
         text.extend((1..).zip(sentences).filter(|_| sentences.len() > 1).map(one));
     }
     if tokens == Tokens::Each {

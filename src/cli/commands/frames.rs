@@ -1,16 +1,16 @@
-//! When the next frame of the screen is drawn.
+//! Scheduling of screen frames.
 //!
-//! Takes what happened and when, gives the moment. What the user does is seen at once; what happens by itself, tokens and
-//! progress, is gathered for [`FRAME`].
-//! Invariants: nothing is drawn without a change; a flood of events never keeps a frame back for longer than two frames.
+//! Takes events with their time, gives the time of the next frame. Input of the user is drawn at once; tokens and
+//! progress are collected for [`FRAME`].
+//! Invariants: no frame without a change; a flood of events delays a frame by two frame times at most.
 //! Not here: drawing (`tui`), waiting (`interactive`).
 
 use std::time::{Duration, Instant};
 
-/// Shortest time between two frames that no hand asked for: 60 a second.
+/// Shortest time between two frames without input: 60 per second.
 pub const FRAME: Duration = Duration::from_millis(16);
 
-/// When the next frame is drawn.
+/// The frame schedule.
 #[derive(Debug, Clone, Copy)]
 pub struct Frames {
     changed: bool,
@@ -18,34 +18,34 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The first frame is drawn now.
+    /// Draws the first frame now.
     #[must_use]
     pub fn new(now: Instant) -> Self {
         Self { changed: true, next: now }
     }
 
-    /// Something happened by itself.
-    pub fn heard(&mut self) {
+    /// An event of the workers changed the screen.
+    pub fn on_event(&mut self) {
         self.changed = true;
     }
 
-    /// The user did something that changed the screen.
-    pub fn touched(&mut self, now: Instant) {
+    /// Input changed the screen.
+    pub fn on_input(&mut self, now: Instant) {
         (self.changed, self.next) = (true, self.next.min(now));
     }
 
     /// A frame was drawn.
-    pub fn drawn(&mut self, now: Instant) {
+    pub fn on_drawn(&mut self, now: Instant) {
         *self = Self { changed: false, next: now + FRAME };
     }
 
-    /// When the next frame is to be drawn, once everything that is ready is taken in; none without a change.
+    /// Time of the next frame, after all ready events; none without a change.
     #[must_use]
     pub fn due(&self) -> Option<Instant> {
         self.changed.then_some(self.next)
     }
 
-    /// Whether it is drawn although more is ready.
+    /// Whether to draw before the remaining ready events.
     #[must_use]
     pub fn is_overdue(&self, now: Instant) -> bool {
         self.due().is_some_and(|due| now >= due + FRAME)
@@ -62,13 +62,13 @@ mod tests {
         let later = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut frames = Frames::new(start);
         assert_eq!(frames.due(), Some(start));
-        frames.drawn(later(2));
+        frames.on_drawn(later(2));
         assert_eq!(frames.due(), None, "nothing has changed");
-        frames.heard();
+        frames.on_event();
         assert_eq!(frames.due(), Some(later(18)));
-        frames.touched(later(5));
+        frames.on_input(later(5));
         assert_eq!(frames.due(), Some(later(5)));
-        frames.touched(later(9));
+        frames.on_input(later(9));
         assert_eq!(frames.due(), Some(later(5)), "a second key does not put it off");
     }
 
@@ -77,9 +77,9 @@ mod tests {
         let start = Instant::now();
         let mut frames = Frames::new(start);
         assert!(!frames.is_overdue(start + FRAME / 2) && frames.is_overdue(start + FRAME));
-        frames.drawn(start);
+        frames.on_drawn(start);
         assert!(!frames.is_overdue(start + 9 * FRAME), "nothing has changed");
-        frames.heard();
+        frames.on_event();
         assert!(frames.is_overdue(start + 2 * FRAME));
     }
 }

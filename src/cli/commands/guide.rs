@@ -66,7 +66,7 @@ fn was_paged(text: &str) -> bool {
         let Some(program) = words.next() else { return false };
         let Ok(mut pager) = Command::new(program).args(words).stdin(Stdio::piped()).spawn() else { return false };
         if let Some(mut input) = pager.stdin.take() {
-            // Who leaves the pager early closes the pipe.
+            // Leaving the pager early closes the pipe.
             let _left = input.write_all(text.as_bytes());
         }
         pager.wait().is_ok()

@@ -1,6 +1,6 @@
-//! Drives the same core and runtime as the screen, without a screen.
+//! Runs the core and workers of the screen without a screen.
 //!
-//! Invariant: an interrupt cancels the work at hand, which then really stops; with nothing at hand it ends the command.
+//! Invariant: an interrupt cancels running work, which then stops; without running work it ends the command.
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -8,7 +8,7 @@ use super::exit::Failure;
 use ragonite_app::{App, AppSettings, Event, Problem};
 use ragonite_workers::{Runtime, WorkerConfig, forward_interrupts};
 
-/// The core, the runtime and the events between them.
+/// The core, the workers and the events between them.
 pub(super) struct Headless {
     pub(super) app: App,
     runtime: Runtime,
@@ -18,7 +18,7 @@ pub(super) struct Headless {
 }
 
 impl Headless {
-    /// Starts the runtime; an interrupt becomes `CancelRequested`.
+    /// Starts the workers; an interrupt becomes `CancelRequested`.
     pub(super) fn start(setup: WorkerConfig, settings: AppSettings) -> Result<Self, Failure> {
         let (sender, events) = mpsc::unbounded_channel();
         forward_interrupts(sender.clone(), Event::CancelRequested, || {})?;
@@ -31,7 +31,7 @@ impl Headless {
         self.runtime.panic_in_worker();
     }
 
-    /// Lets something happen, then everything that follows from it until `done`.
+    /// Handles an event, then all events that follow until `done`.
     pub(super) fn run_until(
         &mut self,
         event: Event,
@@ -65,7 +65,7 @@ impl Headless {
         }
     }
 
-    /// Whether the last turn came to what was asked for, and is stored.
+    /// Fails unless the last turn has the wanted result and is stored.
     pub(super) fn verdict(&self, wanted: Wanted) -> Result<(), Failure> {
         let Some(turn) = self.app.turns().last() else { return Ok(()) };
         let missing = match wanted {

@@ -1,6 +1,6 @@
 //! `ragonite history`: past conversations.
 //!
-//! Takes what was typed, changes or prints the history. What is printed is clean; JSON keeps text as it is stored.
+//! Takes a subcommand; changes or prints the history. Printed text is cleaned; JSON has the stored text.
 
 use std::fmt::Write as _;
 use std::io;
@@ -88,7 +88,7 @@ pub(super) fn run(start: &CommandContext, command: &args::History, output: &mut 
         args::History::Pin { id } => changed(&history.pin(*id, Place::Pinned)?, output)?,
         args::History::Unpin { id } => changed(&history.pin(*id, Place::Listed)?, output)?,
         args::History::Rate { id, turn, rating, reason, note } => {
-            rate(&mut history, (*id, *turn), feedback(*rating, *reason, note)?, output)?;
+            rate(&mut history, *id, *turn, feedback(*rating, *reason, note)?, output)?;
         }
         args::History::Check { turn, file } => check(&history, *turn, file, output)?,
         args::History::Delete { ids } => {
@@ -177,7 +177,7 @@ fn search(history: &History, query: &str, domain: Option<&DomainName>, output: &
     Ok(())
 }
 
-/// A conversation, or one turn of it, as a text for others.
+/// The export of a conversation or of one turn.
 fn exported(history: &History, id: ConversationId, turn: Option<u32>, format: Format) -> Result<String, HistoryError> {
     let (conversation, mut turns) = (history.conversation(id)?, history.turns(id)?);
     if let Some(number) = turn {
@@ -189,7 +189,7 @@ fn exported(history: &History, id: ConversationId, turn: Option<u32>, format: Fo
     export(&conversation, &turns, format)
 }
 
-/// Writes it to a new file, or prints it.
+/// Writes a text to a new file, or prints it.
 fn hand_out(id: ConversationId, text: &str, file: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     let Some(file) = file else {
         output.text(text)?;
@@ -203,7 +203,7 @@ fn hand_out(id: ConversationId, text: &str, file: Option<&Path>, output: &mut Ou
     Ok(())
 }
 
-/// What is to be stored; none takes the rating back.
+/// The rating to store; none removes it.
 fn feedback(rated: Rated, reason: Option<Reason>, note: &str) -> Result<Option<Feedback>, Failure> {
     let rating = match rated {
         Rated::As(rating) => rating,
@@ -220,7 +220,8 @@ fn feedback(rated: Rated, reason: Option<Reason>, note: &str) -> Result<Option<F
 
 fn rate(
     history: &mut History,
-    (conversation, turn): (ConversationId, u32),
+    conversation: ConversationId,
+    turn: u32,
     feedback: Option<Feedback>,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -290,7 +291,7 @@ fn purge(history: &mut History, ids: &[ConversationId], asking: Asking, output: 
     Ok(done("purged", ids, output)?)
 }
 
-/// Says which conversations something was done with.
+/// Reports an operation on conversations.
 fn done(what: &'static str, ids: &[ConversationId], output: &mut Output) -> io::Result<()> {
     match output.form() {
         Form::Json => output.json(&serde_json::json!({ what: ids })),

@@ -1,4 +1,4 @@
-//! `ragonite ingest`: a domain in step with files and folders.
+//! `ragonite ingest`: reads files and folders into a domain.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +18,7 @@ use ragonite_index::{
 use ragonite_inference::Embed;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
-/// Skipped documents that are named on the screen; a hostile archive may hold thousands.
+/// Most skipped documents that are named; a hostile archive may hold thousands.
 const MOST_SHOWN: usize = 100;
 
 pub(super) fn run(start: &CommandContext, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
@@ -55,7 +55,7 @@ pub(super) fn run(start: &CommandContext, args: &Ingest, output: &mut Output) ->
     Ok(Exit::Done)
 }
 
-/// Ingests with progress on stderr. A domain that is new and in which nothing could be read is not left behind.
+/// Ingests with progress on stderr. Removes a new domain in which nothing could be read.
 pub(super) fn ingest(
     start: &CommandContext,
     args: &Ingest,
@@ -72,17 +72,16 @@ pub(super) fn ingest(
     let embedder = LateEmbedder::of(start, &args.domain, &token)?;
     let mut pace = Pace::default();
     let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
-    let embedded = (&embedder as &dyn Embed, &token);
     let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
         .and_then(|mut index| {
             let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
             if change != DomainChange::default() {
                 set_domain(&folder, &change)?;
             }
-            let result = bring_in_step(&mut index, start, args, embedded, &mut show);
+            let result = ingest_into(&mut index, start, args, &embedder, &token, &mut show);
             let is_empty = index.summary()?.documents == 0;
             drop(index);
-            // After a cancellation the next run goes on with what was embedded.
+            // After a cancellation the domain is kept, so that the next run continues.
             if is_new && is_empty && !matches!(result, Err(IndexError::Canceled(_))) {
                 remove_domain(&folder)?;
             }
@@ -94,11 +93,12 @@ pub(super) fn ingest(
     Ok(result?)
 }
 
-fn bring_in_step(
+fn ingest_into(
     index: &mut Index,
     start: &CommandContext,
     args: &Ingest,
-    (embedder, cancel): (&dyn Embed, &CancelToken),
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
     show: &mut dyn FnMut(IngestProgress),
 ) -> Result<IngestReport, IndexError> {
     let request = IngestRequest {
@@ -110,7 +110,7 @@ fn bring_in_step(
     index.ingest(&request, embedder, cancel, show)
 }
 
-/// Fails now where a new domain would find nothing, before the embedder is loaded.
+/// Fails before the embedder is loaded where a new domain has no valid path.
 fn check_paths(args: &Ingest) -> Result<(), Failure> {
     if args.paths.is_empty() {
         return Err(Failure::usage(Problem {
@@ -135,7 +135,7 @@ fn stopped(domain: &DomainName, folder: &Path) -> String {
     }
 }
 
-/// The command that takes out what seems to be gone.
+/// The command that removes missing documents.
 fn remove_missing(report: &IngestReport) -> String {
     let quoted = |path: &Path| format!("'{}'", clean_line(&path.to_string_lossy()).replace('\'', r"'\''"));
     let paths = report.kept.iter().map(|kept| quoted(&kept.path));
@@ -151,7 +151,7 @@ fn text(report: &IngestReport) -> String {
         (report.removed, "removed"),
         (report.unchanged, "unchanged"),
     ];
-    // What did not happen is left out, but for the two that everybody looks for.
+    // Zero counts are omitted, except `added` and `unchanged`.
     let counts = counts.iter().filter(|(count, word)| *count > 0 || ["added", "unchanged"].contains(word));
     let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
     let mut text = format!(

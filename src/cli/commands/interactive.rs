@@ -1,8 +1,8 @@
-//! The loop of the screen: input, events of the runtime and the clock go in, effects and frames come out.
+//! The event loop of the screen: takes input, worker events and time; gives effects and frames.
 //!
-//! Invariants: nothing here blocks; everything that is ready is taken in before the next frame; the terminal is given back
-//! on every way out.
-//! Not here: when a frame is drawn (`frames`).
+//! Invariants: nothing here blocks; all ready events are handled before the next frame; the terminal is restored on
+//! every exit.
+//! Not here: frame scheduling (`frames`).
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -34,11 +34,11 @@ use ragonite_tui::{
 };
 use ragonite_workers::{Runtime, forward_interrupts};
 
-/// How often the elapsed time on the stage line changes while something runs.
+/// Interval of updating the elapsed time of a running stage.
 const TICK: Duration = Duration::from_millis(250);
-/// How long leaving waits for the running turn to stop and be stored.
+/// Time that exit waits for the running turn to stop and be stored.
 const LEAVING: Duration = Duration::from_secs(2);
-/// How often models and domains are looked for while there are none.
+/// Interval of checking for missing models and domains.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Opens the screen, on `domain` where one is given.
@@ -53,7 +53,7 @@ pub(super) fn run(start: &CommandContext, domain: Option<DomainName>) -> Result<
         let problem = Problem::of(&error, "Choose a folder that can be written with --data-dir.");
         Failure::failed(Problem { what: format!("opening the log `{}`: {}", path.display(), problem.what), ..problem })
     })?;
-    tracing::info!(stay = %start.stay, device = %start.device, "which build runs");
+    tracing::info!(cpu_reason = %start.cpu_reason, device = %start.device, "which build runs");
     let domain = domain.or_else(|| last_asked(start));
     let loop_runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
 
@@ -70,7 +70,7 @@ pub(super) fn run(start: &CommandContext, domain: Option<DomainName>) -> Result<
     let missing_models = setup.missing_models();
     let runtime = Runtime::start(setup, sender)?;
     let guard = mode.enter()?;
-    // Whatever an engine prints goes to the log and never onto the screen.
+    // Output of the engines on stderr goes to the log.
     rustix::stdio::dup2_stderr(&log).map_err(io::Error::from)?;
     let main_loop = Loop {
         app: App::new(start.app_settings()),
@@ -103,12 +103,12 @@ fn open_log(path: &Path) -> io::Result<File> {
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     let writer = log.try_clone()?;
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(std::sync::Mutex::new(writer));
-    // Another subscriber can only be there in a test, and then it is the one that is wanted.
+    // Only a test may have set another subscriber, which then stays.
     let _ = subscriber.try_init();
     Ok(log)
 }
 
-/// The message of a panic belongs on the user's terminal, not in the log.
+/// Restores stderr on a panic, so that its message reaches the terminal.
 fn give_stderr_back_on_panic(stderr: Arc<OwnedFd>) {
     let restore_terminal = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -123,13 +123,13 @@ struct Loop {
     screen: ScreenState,
     runtime: Runtime,
     guard: TerminalGuard,
-    /// Opened as soon as the domains are listed.
+    /// Domain to open once the domains are listed.
     first_domain: Option<DomainName>,
-    /// Loaded at the start.
+    /// Generator to load at the start.
     first_model: GeneratorChoice,
-    /// Models that were not there at the start.
+    /// Models missing at the start.
     missing_models: Option<MissingModels>,
-    /// Leaving: the last moment to wait for.
+    /// Deadline of the exit.
     leave_by: Option<Instant>,
     frames: Frames,
     terminal_is_there: bool,
@@ -172,7 +172,7 @@ impl Loop {
                 () = sleep_until(due.unwrap_or(next_tick)), if due.is_some() => self.draw_or_leave(panic_in),
                 () = sleep_until(next_tick), if self.app.is_busy() => {
                     next_tick = Instant::now() + TICK;
-                    self.frames.heard();
+                    self.frames.on_event();
                 }
                 () = sleep_until(next_look), if self.app.look_again().is_some() => {
                     next_look = Instant::now() + LOOK;
@@ -191,13 +191,13 @@ impl Loop {
         (!self.app.is_busy() && self.app.is_saved()) || Instant::now() >= limit
     }
 
-    /// The window was closed: the running turn is stopped and stored, and the program leaves.
+    /// The terminal was closed: cancels and stores the running turn, then exits.
     fn terminal_has_gone(&mut self) {
         self.terminal_is_there = false;
         self.handle(Event::LeaveRequested);
     }
 
-    /// Draws a frame; without a terminal the program leaves.
+    /// Draws a frame; exits where the terminal is gone.
     fn draw_or_leave(&mut self, panic_in: Option<PanicIn>) {
         if self.terminal_is_there && self.draw().is_err() {
             self.terminal_has_gone();
@@ -208,7 +208,7 @@ impl Loop {
     fn draw(&mut self) -> io::Result<()> {
         let (app, screen) = (&self.app, &mut self.screen);
         self.guard.screen().draw(|frame| draw(app, screen, OffsetDateTime::now_utc(), frame))?;
-        self.frames.drawn(Instant::now().into_std());
+        self.frames.on_drawn(Instant::now().into_std());
         if let Some(wanted) = self.screen.wants(&self.app) {
             let effects = self.app.handle(wanted);
             self.perform(effects);
@@ -219,7 +219,7 @@ impl Loop {
     fn input(&mut self, input: &Input) {
         let intents = on_input(&mut self.screen, &self.app, input, OffsetDateTime::now_utc());
         if !intents.is_empty() {
-            self.frames.touched(Instant::now().into_std());
+            self.frames.on_input(Instant::now().into_std());
         }
         for intent in intents {
             match intent {
@@ -240,19 +240,19 @@ impl Loop {
 
     fn handle(&mut self, event: Event) {
         let listed = matches!(event, Event::DomainsListed(_));
-        // What is looked for every second is seldom news, and an idle screen costs nothing.
+        // A repeated check without a change draws no frame.
         let is_news = !self.app.is_known(&event);
         let effects = self.app.handle(event);
         self.perform(effects);
         if is_news {
-            self.frames.heard();
+            self.frames.on_event();
         }
         if listed {
             self.open_first_domain();
         }
     }
 
-    /// Opens the domain that was asked for, else the one that changed last. Without models none can be opened.
+    /// Opens the requested domain, else the one that changed last; none without models.
     fn open_first_domain(&mut self) {
         if self.app.missing_models().is_some()
             || self.app.ingesting().is_some()

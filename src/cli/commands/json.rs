@@ -1,7 +1,7 @@
-//! The JSON contract of design.md §8: fields may be added, never renamed.
+//! The JSON contract: fields may be added, never renamed.
 //!
-//! Takes the records of the rooms, gives what stands on stdout with `--json`. Shares, contributions and scores are
-//! fractions, times are milliseconds.
+//! Takes records of the other crates, gives the output of `--json`. Shares, contributions and scores are fractions,
+//! times are milliseconds.
 
 use serde::Serialize;
 
@@ -18,20 +18,20 @@ use ragonite_rag::retrieval::{
 #[derive(Debug, Serialize)]
 pub(super) struct SearchJson<'a> {
     query: &'a str,
-    /// The query in the language of the documents, where it was searched for in it too.
+    /// The translated query, where it was searched too.
     translated: Option<&'a str>,
     mode: Mode,
     hits: &'a [Hit],
-    /// Identifiers of the query that no text of the domain has.
+    /// Identifiers of the query that occur in no document.
     absent: &'a [String],
-    /// The day that "yesterday" in the query means.
+    /// The day of a temporal expression in the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     day: Option<String>,
     timings_ms: RetrievalTimings,
 }
 
 impl<'a> SearchJson<'a> {
-    /// What was found for a query, and for its translation beside it.
+    /// The result of a query and its translation.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
         let Retrieved { mode, hits, unknown_terms: absent, day, timings_ms, .. } = found;
         let day = day.map(|day| day.to_string());
@@ -48,7 +48,7 @@ pub(super) struct AskJson<'a> {
     completed_question: &'a str,
     /// Id of the model that answered.
     generator: &'a str,
-    /// The completed question in the language of the documents, where it was searched for in it too.
+    /// The translated question, where it was searched too.
     translated_question: Option<&'a str>,
     #[serde(flatten)]
     outcome: &'a Outcome,
@@ -56,22 +56,22 @@ pub(super) struct AskJson<'a> {
     answered: bool,
     citations: &'a [usize],
     invalid_citations: &'a [usize],
-    /// The date that the question asks about, where none of the sources that the answer cites has it, and those that do.
+    /// A date of the question that no cited source has, with the sources that have it.
     date_not_cited: Option<AskedDate>,
-    /// Figures of the answer that stand in none of the sources it was given, nor in the question.
+    /// Figures of the answer that are in no source and not in the question.
     figures_in_no_source: Vec<String>,
-    /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
+    /// Figures of the answer that only uncited sources have, with those sources.
     figures_miscited: Vec<MiscitedNumber>,
-    /// Sources that say what the answer says, and that it does not cite.
+    /// Uncited sources with the content of the answer.
     said_by_uncited: Vec<usize>,
-    /// The citations are those the model gave when it was asked for them behind its answer.
+    /// Whether the citations come from citation repair.
     citations_asked_for: bool,
-    /// The answer ends where it had to end at the latest.
+    /// Whether the answer was cut at the token limit.
     answer_cut: bool,
     hits: Vec<&'a Hit>,
-    /// Identifiers of the question that no text of the domain has.
+    /// Identifiers of the question that occur in no document.
     absent: &'a [String],
-    /// What a follow-up was searched for; empty for a question that was searched alone.
+    /// The sub-queries; empty for a question that was searched alone.
     legs: Vec<LegJson<'a>>,
     cut: Vec<CutJson>,
     attribution: Option<AttributionJson<'a>>,
@@ -114,13 +114,13 @@ struct AttributionJson<'a> {
     method: Method,
     decisive: bool,
     clusters: Vec<ClusterJson<'a>>,
-    /// Clusters that were not left out because the explanation was stopped.
+    /// Clusters that were not tested because the explanation was stopped.
     missing: usize,
-    /// What the model says now, where that is not the stored answer: it is what is explained.
+    /// The regenerated answer that is explained, where it is not the stored one.
     instead: Option<&'a str>,
-    /// What each sentence of the answer rests on; empty where that is not known.
+    /// Sentence attribution; empty where unknown.
     sentences: Vec<SentenceJson<'a>>,
-    /// The text of each token, where tokens are asked for.
+    /// Text of each token, where requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<&'a [String]>,
     timings_ms: AttributionTimings,
@@ -133,37 +133,37 @@ struct ClusterJson<'a> {
     contribution: f64,
     share: Option<f64>,
     counterfactual_answer: Option<&'a str>,
-    /// By how much the log-probability of the answer drops without it; null where that was not computed.
+    /// Drop of the answer's logprob without the cluster; null where not computed.
     drop: Option<f64>,
-    /// How it was taken away for that: `preview` hides it, `logprob` leaves it out; null without a drop.
+    /// How the drop was computed: `preview` masks, `logprob` leaves out; null without a drop.
     drops_how: Option<Provenance>,
-    /// The drop of each token, where tokens are asked for.
+    /// Drop of each token, where requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     drops: Option<&'a [f32]>,
-    /// The divergence at each of the first tokens in bits, where tokens are asked for.
+    /// Divergence at each of the first tokens in bits, where requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     divergences: Option<&'a [f32]>,
 }
 
-/// A sentence of the answer and what it rests on.
+/// A sentence of the answer with its attribution.
 #[derive(Debug, Serialize)]
 struct SentenceJson<'a> {
     /// From 1.
     number: usize,
     text: &'a str,
-    /// The first of its tokens, from 0.
+    /// Index of its first token.
     first_token: usize,
     tokens: usize,
     decisive: bool,
     clusters: &'a [SentenceCluster],
 }
 
-/// Whether tokens are told one by one.
+/// Whether values per token are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tokens {
-    /// One by one.
+    /// Values per token.
     Each,
-    /// Their sums.
+    /// Sums only.
     Sums,
 }
 
@@ -187,7 +187,10 @@ impl<'a> AttributionJson<'a> {
             clusters: clusters.collect(),
             missing: attribution.missing,
             instead: attribution.instead.as_deref(),
-            sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
+            sentences: (1..)
+                .zip(&attribution.sentences)
+                .map(|(number, sentence)| SentenceJson::new(number, sentence))
+                .collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
             timings_ms: attribution.timings_ms,
         }
@@ -195,7 +198,7 @@ impl<'a> AttributionJson<'a> {
 }
 
 impl<'a> SentenceJson<'a> {
-    fn new((number, sentence): (usize, &'a Sentence)) -> Self {
+    fn new(number: usize, sentence: &'a Sentence) -> Self {
         Self {
             number,
             text: &sentence.text,
@@ -214,11 +217,11 @@ pub(super) struct ExplainJson<'a> {
     turn: u32,
     question: &'a str,
     completed_question: &'a str,
-    /// Id of the model that answered, and was asked for the answers without sources.
+    /// Id of the model of the answer and of the counterfactual answers.
     generator: &'a str,
     answer: &'a str,
     attribution: AttributionJson<'a>,
-    /// The sentence that was asked for.
+    /// The requested sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     sentence: Option<SentenceJson<'a>>,
 }
@@ -227,7 +230,8 @@ impl<'a> ExplainJson<'a> {
     /// An explained turn; `sentence` counts from 1.
     pub(super) fn new(
         conversation: ConversationId,
-        (record, attribution): (&'a TurnRecord, &'a Attribution),
+        record: &'a TurnRecord,
+        attribution: &'a Attribution,
         sentence: Option<usize>,
         tokens: Tokens,
     ) -> Self {
@@ -240,13 +244,13 @@ impl<'a> ExplainJson<'a> {
             generator: &record.trace.generator,
             answer: record.trace.answer.as_ref().map_or("", |answer| &answer.text),
             attribution: AttributionJson::new(attribution, tokens),
-            sentence: chosen.map(SentenceJson::new),
+            sentence: chosen.map(|(number, sentence)| SentenceJson::new(number, sentence)),
         }
     }
 }
 
 impl<'a> AskJson<'a> {
-    /// The turn as the contract has it; `conversation` is none when it could not be stored.
+    /// The turn in the contract; `conversation` is none where it could not be stored.
     pub(super) fn new(conversation: Option<ConversationId>, record: &'a TurnRecord) -> Self {
         let answer = record.trace.answer.as_ref();
         let in_prompt = answer.map(|answer| answer.prompt.sources()).unwrap_or_default();

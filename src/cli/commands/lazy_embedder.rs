@@ -1,6 +1,6 @@
-//! An embedder that is loaded when the first text needs it: bringing an unchanged folder in step needs none.
+//! An embedder that is loaded when the first text needs it; an ingest without changes needs none.
 //!
-//! Invariant: it has the identity of the domain's vectors, which is that of the profile's embedder, for the
+//! Invariant: it has the identity of the domain's vectors, which equals that of the profile's embedder because their
 //! fingerprints are equal.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

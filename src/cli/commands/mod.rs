@@ -1,7 +1,7 @@
-//! The loop of the screen, and the headless commands, which drive the same core and runtime.
+//! The commands: the event loop of the screen, and the headless commands on the same core and workers.
 //!
-//! Takes the command line, gives an exit code. stdout carries results only; everything else goes to stderr.
-//! Not here: what a command computes (the rooms above), what the screen looks like (`tui`).
+//! Takes the command line, gives an exit code. stdout has results only; everything else goes to stderr.
+//! Not here: the computations (other crates), drawing (`tui`).
 
 mod ask;
 mod bundle;
@@ -43,11 +43,11 @@ use exit::Failure;
 use output::{Form, Output};
 use ragonite_app::Problem;
 
-/// Runs a command to its end. `cpu_reason` is why this build of the program does.
-pub fn run(cli: Cli, stay: &CpuReason) -> Exit {
+/// Runs a command. `cpu_reason` is the reason why this build runs.
+pub fn run(cli: Cli, cpu_reason: &CpuReason) -> Exit {
     exit::end_on_panic();
     let mut output = Output::new(if cli.shared.json { Form::Json } else { Form::Text });
-    match dispatch(cli, stay, &mut output) {
+    match dispatch(cli, cpu_reason, &mut output) {
         Ok(exit) => exit,
         Err(failure) => {
             if let Some(problem) = &failure.problem {
@@ -58,12 +58,12 @@ pub fn run(cli: Cli, stay: &CpuReason) -> Exit {
     }
 }
 
-fn dispatch(cli: Cli, stay: &CpuReason, output: &mut Output) -> Result<Exit, Failure> {
-    // The guide helps also where the configuration cannot be read.
+fn dispatch(cli: Cli, cpu_reason: &CpuReason, output: &mut Output) -> Result<Exit, Failure> {
+    // The guide works without a valid configuration.
     if let Some(Command::Guide { topic }) = &cli.command {
         return guide::run(topic.as_deref(), output);
     }
-    let start = CommandContext::new(&cli.shared, stay)?;
+    let start = CommandContext::new(&cli.shared, cpu_reason)?;
     match cli.command {
         None if std::io::stdout().is_terminal() => interactive::run(&start, None),
         None => Err(Failure::usage(Problem {
@@ -86,7 +86,7 @@ fn dispatch(cli: Cli, stay: &CpuReason, output: &mut Output) -> Result<Exit, Fai
     }
 }
 
-/// Prints what makes a shell complete the command line.
+/// Prints the completion script of a shell.
 fn completions(shell: clap_complete::Shell, output: &mut Output) -> std::io::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ragonite", &mut script);

@@ -83,7 +83,7 @@ fn list(start: &CommandContext, cancel: &CancelSource, output: &mut Output) -> R
     Ok(Exit::Done)
 }
 
-/// The models with these ids; of none, those that the configuration may need.
+/// The models with these ids; without ids, those that the configuration may need.
 fn named<'a>(start: &'a CommandContext, ids: &[String]) -> Result<Vec<&'a CatalogModel>, Failure> {
     if ids.is_empty() {
         return start.models();

@@ -12,7 +12,7 @@ use ragonite_base::{DomainName, clean_line};
 use ragonite_config::SettingsOverride;
 use ragonite_index::IngestProgress;
 
-/// Between two lines of progress where lines stay.
+/// Time between two progress lines on a stderr that is no terminal.
 const SELDOM: Duration = Duration::from_mins(1);
 
 /// Megabytes, as sizes are shown.
@@ -39,13 +39,13 @@ pub(super) struct Output {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// One line, drawn again and again.
+    /// One line that is redrawn.
     Redrawn,
-    /// stderr is no terminal, such as the log of a job that takes hours: a line now and then.
+    /// A new line from time to time, where stderr is no terminal.
     Seldom(Seldom),
 }
 
-/// When the next line of progress is due where lines stay.
+/// Time of the next progress line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seldom {
     last: Instant,
@@ -72,7 +72,7 @@ impl Output {
         self.form
     }
 
-    /// A result for people, as it is.
+    /// Prints a result for people.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         self.end_progress();
         let mut out = io::stdout().lock();
@@ -80,7 +80,7 @@ impl Output {
         out.flush()
     }
 
-    /// A result for programs, on one line.
+    /// Prints a result for programs on one line.
     pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.end_progress();
         let mut out = io::stdout().lock();
@@ -89,19 +89,19 @@ impl Output {
         out.flush()
     }
 
-    /// A line for people on stderr that stays.
+    /// Prints a line on stderr.
     pub(super) fn note(&mut self, text: &str) {
         self.end_progress();
-        // A closed stderr is no reason to fail a command.
+        // A closed stderr does not fail a command.
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// Says that there is nothing in a domain to search.
+    /// Reports an empty domain.
     pub(super) fn empty_domain(&mut self, name: &DomainName) {
         self.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
     }
 
-    /// A line for people on stderr that the next one takes the place of; where lines stay, one a minute.
+    /// Shows a progress line, replaced by the next; without a terminal, one per minute.
     pub(super) fn progress(&mut self, text: &str) {
         self.show(text, tail);
     }
@@ -112,7 +112,7 @@ impl Output {
             Progress::Redrawn => self.redraw(&cut(&line, columns().saturating_sub(1))),
             Progress::Seldom(seldom) => {
                 if seldom.is_due(Instant::now()) {
-                    // A closed stderr is no reason to fail a command.
+                    // A closed stderr does not fail a command.
                     let _ = writeln!(io::stderr(), "{line}");
                 }
             }
@@ -127,7 +127,7 @@ impl Output {
         self.line_open = Some(width);
     }
 
-    /// The progress of an ingest, as often as it can be read.
+    /// Shows the progress of an ingest, at a readable rate.
     pub(super) fn pace(&mut self, pace: &mut Pace, progress: &IngestProgress) {
         if let Some(line) = pace.hear(progress, Instant::now()) {
             self.show(&line, head);
@@ -140,7 +140,7 @@ impl Output {
         }
     }
 
-    /// What a domain changes of the settings, where it does, and what of that cannot be used.
+    /// Reports settings overrides of a domain, and invalid ones.
     pub(super) fn changes(&mut self, changes: &SettingsOverride, damage: Option<&Problem>) {
         if let Some(problem) = damage {
             self.problem(problem);
@@ -151,18 +151,18 @@ impl Output {
         }
     }
 
-    /// What failed, why, and what to do next.
+    /// Reports a problem.
     pub(super) fn problem(&mut self, problem: &Problem) {
         self.note(&format!("ragonite: {}", clean_line(&problem.to_string())));
     }
 }
 
-/// Width of the terminal; 80 where it cannot be told.
+/// Width of the terminal; 80 where unknown.
 fn columns() -> usize {
     crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0).map_or(80, |(columns, _)| usize::from(columns))
 }
 
-/// The beginning of a line that is too long, where the figures stand.
+/// Cuts the end of a long line, because the figures are at its beginning.
 fn head(line: &str, room: usize) -> String {
     if line.width() <= room {
         return line.to_owned();
@@ -175,7 +175,7 @@ fn head(line: &str, room: usize) -> String {
     kept.chain(['…']).collect()
 }
 
-/// The end of a line that is too long, which is where it changes.
+/// Cuts the beginning of a long line, because it changes at its end.
 fn tail(line: &str, room: usize) -> String {
     if line.width() <= room {
         return line.to_owned();

@@ -1,8 +1,8 @@
-//! The progress of an ingest in words: how far it is, how fast it goes, and how long it will take.
+//! Progress of an ingest in words: position, speed, remaining time.
 //!
-//! Takes messages of progress with the time they came, gives a line now and then. The clock is the caller's.
-//! Documents differ in size by a thousand times and come in bursts, so what is left is counted in evidences: those that
-//! a document gave on average, at a speed in which the past counts less and less. The time shown follows slowly.
+//! Takes progress events with their time, gives a line from time to time. The caller provides the time. Documents
+//! differ in size by a factor of a thousand and come in bursts, so the remaining time is estimated from evidences:
+//! average evidences per document, at an exponentially weighted speed. The shown time follows the estimate slowly.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +11,22 @@ use ragonite_index::{IngestProgress, IngestStage};
 /// Shortest time between two lines.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What happened so long ago counts half as much for the speed.
+/// Half-life of the weights of the speed.
 const HALF_LIFE: Duration = Duration::from_secs(20);
 
-/// In such a time the time shown goes half of the way to what it should be.
+/// Half-life of the distance between shown and estimated time.
 const SETTLES: Duration = Duration::from_secs(8);
 
-/// Sooner than this nothing is said of the speed.
+/// Shortest time before a speed is shown.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// What was heard so far.
+/// State of the progress.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     shown: Option<Instant>,
     stage: Option<IngestStage>,
-    /// Where the stage began; while nothing is embedded, where it is: what is unchanged says nothing of what is not.
+    /// Start of the measurement: the first embedded document, because unchanged documents say nothing about the
+    /// speed.
     from: Option<Mark>,
     last: Option<Mark>,
     documents: Speed,
@@ -40,7 +41,7 @@ struct Mark {
     embedded: usize,
 }
 
-/// How many come in a second, lately.
+/// Recent rate per second.
 #[derive(Debug, Default, Clone, Copy)]
 struct Speed {
     came: f64,
@@ -59,12 +60,12 @@ impl Speed {
     }
 }
 
-/// What is left of one after a time.
+/// Weight after a time.
 fn halved(time: Duration, half_life: Duration) -> f64 {
     (-time.as_secs_f64() / half_life.as_secs_f64()).exp2()
 }
 
-/// The time that is shown as left, at a time.
+/// The shown remaining time.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     at: Instant,
@@ -72,9 +73,9 @@ struct Left {
 }
 
 impl Pace {
-    /// A line for the message, unless one was given just before.
+    /// A line for an event, unless another was given just before.
     pub(super) fn hear(&mut self, progress: &IngestProgress, now: Instant) -> Option<String> {
-        // Reading and embedding go on side by side.
+        // Reading and embedding run in parallel.
         let stage = if progress.stage == IngestStage::Embedding { IngestStage::Reading } else { progress.stage };
         let is_new = self.stage != Some(stage);
         if is_new {
@@ -97,7 +98,7 @@ impl Pace {
         let from = *self.from.get_or_insert(mark);
         if mark.embedded > from.embedded {
             if last.embedded == from.embedded {
-                // What was estimated from documents that needed no embedding says nothing of those that do.
+                // Estimates from documents without embedding are dropped.
                 self.left = None;
             }
             self.evidences.hear(mark.embedded.saturating_sub(last.embedded), time);
@@ -106,7 +107,7 @@ impl Pace {
         }
     }
 
-    /// Moves the time that is shown towards what is estimated now; in between it runs down by itself.
+    /// Moves the shown time towards the estimate; in between it counts down.
     fn follow(&mut self, mark: Mark, total: usize) {
         let Some(estimate) = self.estimate(mark, total) else { return };
         let seconds = match self.left {
@@ -120,7 +121,7 @@ impl Pace {
         self.left = Some(Left { at: mark.at, seconds });
     }
 
-    /// Seconds that the rest will take.
+    /// Estimated remaining seconds.
     fn estimate(&self, mark: Mark, total: usize) -> Option<f64> {
         let rest = total.saturating_sub(mark.done) as f64;
         let from = self.from?;
@@ -153,7 +154,7 @@ impl Pace {
     }
 }
 
-/// A duration no more exact than it is known.
+/// Rounds a duration to its precision.
 fn rounded(left: Duration) -> Duration {
     let step = match left.as_secs() {
         0..20 => 1,
@@ -164,7 +165,7 @@ fn rounded(left: Duration) -> Duration {
     Duration::from_secs((left.as_secs() + step / 2) / step * step)
 }
 
-/// A duration as people say it.
+/// A duration in words.
 pub(super) fn words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

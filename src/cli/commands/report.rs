@@ -1,6 +1,6 @@
-//! A turn in plain text, for `ask`, `demo` and `history show` without a screen.
+//! A turn in plain text, for `ask`, `demo` and `history show`.
 //!
-//! Takes a stored or fresh turn, gives lines. All text is clean.
+//! Takes a turn, gives lines of clean text.
 
 use std::fmt::Write as _;
 
@@ -14,9 +14,9 @@ use ragonite_rag::retrieval::{Hit, Retrieved};
 
 /// Width of a full bar in cells.
 const BAR: usize = 30;
-/// The most characters of an evidence's content that are shown.
+/// Longest excerpt of a hit, in characters.
 const SNIPPET: usize = 160;
-/// Stands for an answer that is the same without a source.
+/// Text for a counterfactual answer equal to the original.
 const SAME: &str = "the same answer, word for word";
 
 /// The whole turn: question, completed question, answer, evidence, attribution.
@@ -98,12 +98,12 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
     text
 }
 
-/// A line for the identifiers of a question that are nowhere; empty where there are none.
+/// A line on identifiers that are in no document; empty where there are none.
 pub(super) fn absent(found: &Retrieved) -> String {
     found.warning().map(|caution| caution + "\n").unwrap_or_default()
 }
 
-/// One hit on three lines: where it is, which version of which file or page from when, and what of it has the words.
+/// A hit on three lines: origin; file or page, version and date; excerpt.
 pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let leg = |name: &str, rank: Option<usize>| rank.map_or(format!("{name} -"), |rank| format!("{name} {rank}"));
     let (heading, location) = (clean_line(&hit.heading), clean_line(&hit.location));
@@ -135,7 +135,7 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     lines
 }
 
-/// One bar per cluster of an explanation of this turn, or the line that no single source decides.
+/// One bar per cluster, or the line that no single source decides.
 pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     let answer = record.trace.answer.as_ref();
     let cited = answer.map(|answer| answer.cited_by(attribution.instead.as_deref())).unwrap_or_default();
@@ -156,7 +156,7 @@ pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     text
 }
 
-/// `hidden` says how the cluster was taken away for its drop, `original` is the answer with every source.
+/// `hidden` names how the drop was computed, `original` is the answer with every source.
 fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> String {
     let drop =
         cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
@@ -183,7 +183,7 @@ fn bar_line(share: Option<f64>, hits: &[usize], says: &str) -> String {
     format!("  {percent} {bar:<BAR$} Source {ranks} ({says})\n", bar = "#".repeat(filled), ranks = ranks.join(", "))
 }
 
-/// What a sentence rests on; `number` counts from 1.
+/// Attribution of a sentence; `number` counts from 1.
 pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String {
     let mut text = format!("Sentence {number} of {of}: {}\n", clean_line(&sentence.text));
     if !sentence.decisive {
@@ -204,7 +204,7 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
     text
 }
 
-/// What each token loses without each cluster.
+/// Logprob drop of each token without each cluster.
 pub(super) fn tokens(attribution: &Attribution) -> String {
     let mut text = String::new();
     for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {

@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::report;
 use crate::args::Search;
 use ragonite_app::Problem;
-use ragonite_base::{CancelSource, CancelToken, Language, clean_text};
+use ragonite_base::{CancelSource, CancelToken, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
 use ragonite_rag::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
@@ -51,10 +51,11 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
         output.empty_domain(&args.domain);
     }
     let translation = match translation_wanted(&args.query, index.language()?, settings.translate) {
-        Some(languages) if holds == Holds::Documents => {
+        Some((from, to)) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
+            let input = TranslateInput { question: &args.query, from, to, max_tokens };
             let generator = asked.model.id(&start.profile.profile.generator);
-            translated(start, (args, languages, (generator, max_tokens)), &token, output)?
+            translated(start, args, &input, generator, &token, output)?
         }
         _ => None,
     };
@@ -75,23 +76,25 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
     let found = search(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
-        Form::Text => output.text(&text(&found, (holds, Among::of(args)), (args.context, translating)))?,
+        Form::Text => output.text(&text(&found, holds, Among::of(args), args.context, translating))?,
     }
     Ok(Exit::Done)
 }
 
-/// The query in the language of the documents.
+/// The translated query.
 struct Translation {
-    /// Nothing where what the model gave is of no use.
+    /// None where the model's text was unusable.
     text: Option<String>,
-    /// How long the model took, without being loaded.
+    /// Time of the translation, without loading the model.
     took: Duration,
 }
 
-/// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
+/// Translates the query where the generator is present; otherwise reports that the query is searched alone.
 fn translated(
     start: &CommandContext,
-    (args, (from, to), (generator, max_tokens)): (&Search, (Language, Language), (&str, usize)),
+    args: &Search,
+    input: &TranslateInput<'_>,
+    generator: &str,
     cancel: &CancelToken,
     output: &mut Output,
 ) -> Result<Option<Translation>, Failure> {
@@ -103,12 +106,11 @@ fn translated(
         ));
         return Ok(None);
     }
-    // Where it was asked for, the absence of the weights is an error, which says what to do.
+    // Where translation was requested, missing weights are an error with a remedy.
     output.progress(&format!("translating with {}", generator.id));
     let mut generator = start.generator(generator, cancel)?;
-    let input = TranslateInput { question: &args.query, from, to, max_tokens };
     let started = Instant::now();
-    let answer::Translation { text, how, .. } = translate(&mut generator, &input, cancel)?;
+    let answer::Translation { text, how, .. } = translate(&mut generator, input, cancel)?;
     let took = started.elapsed();
     match (&text, how) {
         (Some(text), _) => output.note(&format!("also searched for: {text}")),
@@ -132,7 +134,7 @@ impl From<AnswerError> for Failure {
     }
 }
 
-/// Whether all of a domain is searched.
+/// Whether filters limit the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {
     All,
@@ -146,14 +148,14 @@ impl Among {
     }
 }
 
-/// What there is to search.
+/// Whether the domain has documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Documents,
     Nothing,
 }
 
-/// How to search: as typed, else as the domain has it.
+/// Settings as typed, else of the domain.
 fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     let mut settings = of_domain;
     settings.top_k = args.k.map_or(settings.top_k, usize::from);
@@ -170,11 +172,13 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     settings
 }
 
-/// The hits; with their whole texts where parts of the context were asked for, and the time a translation took.
+/// The hits; with whole texts where context was requested, and the time of a translation.
 fn text(
     found: &Retrieved,
-    (holds, among): (Holds, Among),
-    (context, translating): (Option<ContextParts>, Option<Duration>),
+    holds: Holds,
+    among: Among,
+    context: Option<ContextParts>,
+    translating: Option<Duration>,
 ) -> String {
     let mut text = report::absent(found);
     for hit in &found.hits {

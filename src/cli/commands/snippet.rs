@@ -1,21 +1,21 @@
-//! Some of a text, around the words that were looked for.
+//! Excerpts of a text around matched words.
 //!
-//! Takes a clean line and words, gives at most so many characters of it: those with most of the words, else the first.
-//! Invariants: words stay whole; `…` stands where something was left out.
-//! Not here: which words of a question an evidence has (`index`).
+//! Takes a clean line and words, gives an excerpt of limited length with most of the words, else the beginning.
+//! Invariants: words stay whole; `…` marks omissions.
+//! Not here: which words match (`index`).
 
 use ragonite_index::word_positions;
 
 /// A word of the text.
 struct Word {
-    /// Where it begins and ends, in bytes.
+    /// Range in bytes.
     from: usize,
     to: usize,
-    /// Which of the words that were looked for it is.
+    /// Index of the matched word.
     is: Option<usize>,
 }
 
-/// Around `most` characters of `text`, with as many of the words `sought` as there can be.
+/// About `most` characters of `text`, with as many words of `sought` as possible.
 pub(super) fn excerpt(text: &str, sought: &[String], most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -25,12 +25,12 @@ pub(super) fn excerpt(text: &str, sought: &[String], most: usize) -> String {
         let last = last_of(text, &words, first, most);
         (found(&words[first..=last], sought.len()), first, last)
     };
-    // Of equals the first.
+    // The first of equal excerpts.
     let parts = (0..words.len()).map(in_part);
     let Some((_, first, last)) = parts.reduce(|best, part| if part.0 > best.0 { part } else { best }) else {
         return String::new();
     };
-    let first = centred(text, &words, (first, last), most);
+    let first = centred(text, &words, first, last, most);
     let last = last_of(text, &words, first, most);
     let whole = &text[words[first].from..words[last].to];
     let part: String = whole.chars().take(most).collect();
@@ -56,7 +56,7 @@ fn words_of(text: &str, sought: &[String]) -> Vec<Word> {
     words.collect()
 }
 
-/// The last word that has room when `first` is the first.
+/// The last word that fits when `first` is the first.
 fn last_of(text: &str, words: &[Word], first: usize, most: usize) -> usize {
     let Some(start) = words.get(first) else { return first };
     let mut end = start.from;
@@ -72,14 +72,14 @@ fn last_of(text: &str, words: &[Word], first: usize, most: usize) -> usize {
     last
 }
 
-/// How many of the words that were looked for are in `words`.
+/// Number of distinct matched words.
 fn found(words: &[Word], sought: usize) -> usize {
     (0..sought).filter(|one| words.iter().any(|word| word.is == Some(*one))).count()
 }
 
-/// The first word with which the words that were found between `first` and `last` stand in the middle, or nearer to the
-/// end of the text where that leaves room.
-fn centred(text: &str, words: &[Word], (first, last): (usize, usize), most: usize) -> usize {
+/// The first word of an excerpt that centres the matches between `first` and `last`, as far as the end of the text
+/// allows.
+fn centred(text: &str, words: &[Word], first: usize, last: usize, most: usize) -> usize {
     let mut found = (first..=last).filter(|at| words.get(*at).is_some_and(|word| word.is.is_some()));
     let Some(from) = found.next() else { return first };
     let to = found.next_back().unwrap_or(from);

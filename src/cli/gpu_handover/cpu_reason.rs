@@ -8,36 +8,36 @@ use ragonite_inference::DeviceChoice;
 /// The reason, as a sentence without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CpuReason {
-    /// This build is for a GPU itself.
+    /// This build already uses a GPU.
     #[error("this build computes with {0}")]
     ThisIsFor(DeviceChoice),
-    /// The command needs no model, or cannot be run.
+    /// The command needs no model or is invalid.
     #[error("this command computes nothing")]
     NothingToCompute,
-    /// The user wants it so.
+    /// The user chose another device.
     #[error("`device` is set to {0}")]
     Chosen(DeviceChoice),
-    /// There is no other build.
+    /// The build for NVIDIA GPUs is missing.
     #[error("there is no program `{}`, which `make cuda` builds", .0.display())]
     NoProgram(PathBuf),
-    /// Somebody handed over before.
+    /// This process already took over from another build.
     #[error("this program was started in place of another build")]
     HandedOver,
-    /// The machine has no driver that can be loaded.
+    /// The driver cannot be loaded.
     #[error("NVIDIA's driver was not found ({0})")]
     NoDriver(String),
-    /// What was loaded is no driver.
+    /// The library lacks a function.
     #[error("NVIDIA's driver has no function `{0}`")]
     NotADriver(&'static str),
-    /// The driver does not work.
+    /// A driver call failed.
     #[error("NVIDIA's driver does not work: {call} gives {code}")]
     Driver {
         /// The function.
         call: &'static str,
-        /// What it gave.
+        /// Its result.
         code: i32,
     },
-    /// The driver works and has nothing to drive.
+    /// The driver has no GPU.
     #[error("NVIDIA's driver knows no GPU")]
     NoGpu,
     /// The other build does not start here.
@@ -45,24 +45,23 @@ pub enum CpuReason {
     NotStarted {
         /// The other build.
         program: PathBuf,
-        /// What the system or the program says.
+        /// Message of the system or the program.
         why: String,
     },
-    /// The other build is older or newer.
+    /// The other build has another version.
     #[error("`{}` is `{found}` and this is `{own}`; build both again", .program.display())]
     OtherVersion {
         /// The other build.
         program: PathBuf,
-        /// What it says it is.
+        /// Version of the other build.
         found: String,
-        /// What this one is.
+        /// Version of this build.
         own: &'static str,
     },
 }
 
 impl CpuReason {
-    /// The reason in a few words for the status line, where somebody may wonder why the GPU is not used: the build for it
-    /// is here.
+    /// The reason in short for the status line, where the build for GPUs is present but unused.
     pub fn in_short(&self) -> Option<GpuUnavailable> {
         match self {
             Self::NoDriver(_) | Self::NotADriver(_) => Some(GpuUnavailable::NoDriver),

@@ -1,9 +1,9 @@
-//! NVIDIA's driver, asked without being linked.
+//! NVIDIA's driver, loaded at run time.
 //!
-//! Takes the name of its library, gives the number of GPUs.
-//! Invariants: a machine without the driver is a reason to stay, as any other; what was loaded stays loaded, since a
-//! driver may have threads of its own.
-//! Not here: what is done with a GPU.
+//! Takes the library name, gives the number of GPUs.
+//! Invariants: a missing driver is a reason to stay on this build; a loaded library is never unloaded, because a
+//! driver may have threads.
+//! Not here: using a GPU.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -44,7 +44,7 @@ fn function(library: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
-/// What the dynamic linker says of its last failure.
+/// Last error message of the dynamic linker.
 #[expect(unsafe_code, reason = "the dynamic linker tells through C")]
 fn why_not() -> String {
     // SAFETY: the text, where there is one, ends with a zero byte and lives until the next call of the linker.

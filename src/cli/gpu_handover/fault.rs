@@ -1,27 +1,26 @@
-//! What is said and put back when the system ends the program for a fault: an instruction that this processor lacks, or a
-//! failure in a library.
+//! Handling of fatal faults: an illegal instruction on this processor, or a crash in a library.
 //!
-//! Invariants: what is done then may be done in a signal handler; the process ends as it would have ended, with the same
-//! signal.
-//! Not here: signals that ask the program to end (`runtime`), panics (`tui`).
+//! Takes the signal; writes an explanation and restores the terminal.
+//! Invariants: only async-signal-safe calls; the process then ends with the same signal.
+//! Not here: termination signals (`workers`), panics (`tui`).
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-/// What somebody can do whose processor is another one than the program was built for.
+/// Message for a processor that the program was not built for.
 const OTHER_PROCESSOR: &str = "ragonite: this program was built for another kind of processor and does not run on this one. \
     Build it here with `make build`, or where you have it from with `make portable`, for processors with AVX2.\n";
 
 const FAULT: &str = "ragonite failed in a library and was ended. What was stored is safe. If it happens again, choose a \
                      smaller profile; with a GPU, set `device` to \"cpu\" in the configuration.\n";
 
-/// Leaves what the screen may have set: mouse, pasting, keys, the other screen; and shows the cursor.
+/// Resets the modes that the screen may have set: mouse, paste, keys, alternate screen; shows the cursor.
 const LEAVE_SCREEN: &str = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[<1u\x1b[?1049l\x1b[?25h";
 
-/// Signals that the system sends for other faults.
+/// Signals of other faults.
 const FAULTS: [c_int; 4] = [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
 
-/// How the terminal was when the program started; a signal handler is given nothing else to know it by.
+/// Terminal state at the start, for the signal handler.
 static TERMINAL: OnceLock<libc::termios> = OnceLock::new();
 
 /// Has a fault explained on the standard error output and the terminal put back as it is now. The system ends the process
@@ -70,7 +69,7 @@ extern "C" fn explain_illegal_instruction(signal: c_int) {
 
 #[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
 extern "C" fn explain(signal: c_int) {
-    // As long as the screen has the terminal, errors go into the log.
+    // While the screen is active, stderr goes to the log.
     if put_terminal_back() {
         write(libc::STDOUT_FILENO, FAULT);
     }
@@ -79,7 +78,7 @@ extern "C" fn explain(signal: c_int) {
     unsafe { libc::raise(signal) };
 }
 
-/// Leaves the screen where it has the terminal, and tells whether it had.
+/// Leaves the screen where it is active; returns whether it was.
 #[inline(never)]
 #[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
 fn put_terminal_back() -> bool {

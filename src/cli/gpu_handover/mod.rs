@@ -1,11 +1,11 @@
-//! Which build of the program runs: this one, or the one for NVIDIA GPUs beside it.
+//! Hands over to the build for NVIDIA GPUs, where there is one.
 //!
-//! Takes what was typed and the configuration. Where a program `ragonite-cuda` lies beside this one, the driver knows a
-//! GPU and the program starts, this process becomes that program, with the same arguments. Otherwise it says why not.
-//! Invariants: a build for a GPU never hands over, and no process does twice; the driver is looked for, never linked; what
-//! is missing is a reason to stay, never an error; without that program nothing but its name is looked at.
-//! A build for another kind of processor says so before the system ends it, as does any fault in a library.
-//! Not here: what a build computes with (`inference`).
+//! Takes the command line and the configuration. Where `ragonite-cuda` lies beside this program, the driver finds a
+//! GPU and that program starts, this process becomes it by `exec`, with the same arguments. Otherwise it gives the
+//! reason.
+//! Invariants: a GPU build never hands over, and no process does so twice; the driver is never linked; a missing part
+//! is a reason to stay, never an error; without that program only its name is looked up.
+//! Not here: devices of a build (`inference`).
 
 mod cpu_reason;
 mod driver;
@@ -34,14 +34,14 @@ pub const LIBRARIES: &str = "ragonite-cuda-lib";
 /// The folder with the libraries of a program that `make portable` built, beside that program.
 pub const PORTABLE_LIBRARIES: &str = "ragonite-lib";
 
-/// Set for the program that takes over.
+/// Environment variable of a process that took over.
 const HANDED_OVER: &str = "RAGONITE_HANDED_OVER";
 
 /// The library of NVIDIA's driver.
 const DRIVER: &CStr = c"libcuda.so.1";
 
-/// Becomes the build for NVIDIA GPUs where that can be, and does not return then. Otherwise gives the reason to stay. No
-/// other thread may have been started.
+/// Becomes the build for NVIDIA GPUs and does not return, where possible; otherwise returns the reason. No other
+/// thread may run yet.
 pub fn hand_over(cli: &Cli) -> CpuReason {
     if !computes(cli.command.as_ref()) {
         return CpuReason::NothingToCompute;
@@ -49,7 +49,7 @@ pub fn hand_over(cli: &Cli) -> CpuReason {
     if let Some(kind) = DeviceChoice::of_this_build() {
         return CpuReason::ThisIsFor(kind);
     }
-    // A configuration that cannot be read is told by the run that follows.
+    // The command reports an unreadable configuration later.
     let configured = Config::load(cli.shared.config.as_deref()).and_then(|config| config.device_of_this_run());
     match configured {
         Ok(DeviceChoice::Auto | DeviceChoice::Cuda) => {}
@@ -59,19 +59,19 @@ pub fn hand_over(cli: &Cli) -> CpuReason {
     let Ok(own) = program_path() else { return CpuReason::NoProgram(PathBuf::from(PROGRAM)) };
     let beside = match (Beside { own: &own, driver: DRIVER, handed_over: is_set(HANDED_OVER) }).find() {
         Ok(beside) => beside,
-        Err(stay) => return stay,
+        Err(reason) => return reason,
     };
     let source = command(&beside, &typed_arguments()).exec();
     CpuReason::NotStarted { program: beside, why: source.to_string() }
 }
 
-/// Whether a command computes with a model, or says what could.
+/// Whether a command computes with a model or reports on devices.
 fn computes(command: Option<&Command>) -> bool {
     use Command::{Bundle, Completions, Guide, History, Models};
     !matches!(command, Some(History(_) | Models(_) | Bundle(_) | Guide { .. } | Completions { .. }))
 }
 
-/// Where the other build would be.
+/// Paths for finding the other build.
 struct Beside<'a> {
     own: &'a Path,
     driver: &'a CStr,
@@ -79,7 +79,7 @@ struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// The other build, where there is every reason to believe that it runs.
+    /// The path of the other build, where driver, GPU and program answer.
     fn find(&self) -> Result<PathBuf, CpuReason> {
         let program = self.own.with_file_name(PROGRAM);
         if !program.is_file() || program == self.own {
@@ -94,16 +94,16 @@ impl Beside<'_> {
     }
 }
 
-/// Whether `program` starts here and is of this version: it may lack a library, or be left from another day.
+/// Checks that `program` starts and has this version.
 fn answers(program: &Path) -> Result<(), CpuReason> {
     let refused = |why: String| CpuReason::NotStarted { program: program.to_owned(), why };
-    let said = command(program, &[OsString::from("--version")]).stdin(Stdio::null()).output();
-    let said = said.map_err(|error| refused(error.to_string()))?;
-    if !said.status.success() {
-        let why = String::from_utf8_lossy(&said.stderr);
-        return Err(refused(why.lines().next().map_or_else(|| said.status.to_string(), str::to_owned)));
+    let printed = command(program, &[OsString::from("--version")]).stdin(Stdio::null()).output();
+    let printed = printed.map_err(|error| refused(error.to_string()))?;
+    if !printed.status.success() {
+        let why = String::from_utf8_lossy(&printed.stderr);
+        return Err(refused(why.lines().next().map_or_else(|| printed.status.to_string(), str::to_owned)));
     }
-    let found = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    let found = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
     let own = concat!("ragonite ", env!("CARGO_PKG_VERSION"));
     if found == own { Ok(()) } else { Err(CpuReason::OtherVersion { program: program.to_owned(), found, own }) }
 }

@@ -1,4 +1,4 @@
-//! What actions and keys are called; in English they say so themselves (`action`, `chord`).
+//! German texts of actions and keys; the English texts are in `action` and `chord`.
 
 use crossterm::event::KeyCode;
 
@@ -13,15 +13,15 @@ texts! { KEYS
 }
 
 impl Words {
-    /// What an action does, for help and palette.
-    pub(crate) fn says(self, action: Action) -> &'static str {
+    /// Text of an action for help and palette.
+    pub(crate) fn label_of(self, action: Action) -> &'static str {
         match self.language() {
             Language::English => action.label(),
             Language::German => german(action).1,
         }
     }
 
-    /// What it does in a word or two, for the footer.
+    /// Text of an action for the footer, one or two words.
     pub(crate) fn hint(self, action: Action) -> &'static str {
         match self.language() {
             Language::English => action.hint(),
@@ -29,7 +29,7 @@ impl Words {
         }
     }
 
-    /// A key with a name of its own, which is `english` in English and in a configuration.
+    /// Name of a named key; `english` is its name in English and in the configuration.
     pub(crate) fn key(self, key: KeyCode, english: &'static str) -> &'static str {
         match (self.language(), key) {
             (Language::German, KeyCode::Char(' ')) => "Leertaste",
@@ -49,7 +49,7 @@ impl Words {
     }
 }
 
-/// For the footer, and for help and palette.
+/// Texts for the footer, and for help and palette.
 fn german(action: Action) -> (&'static str, &'static str) {
     match action {
         Action::Send => ("senden", "Frage senden"),

@@ -1,4 +1,4 @@
-//! Why an answer came out as it did, as a whole and sentence by sentence.
+//! Attribution of an answer and of its sentences.
 
 use super::{Words, texts};
 use ragonite_base::Language;
@@ -127,7 +127,7 @@ texts! { WHY
 }
 
 impl Words {
-    /// How a contribution was found.
+    /// Provenance of a contribution.
     pub(crate) fn how(self, how: Provenance) -> &'static str {
         match (self.language(), how) {
             (Language::English, how) => how.label(),
@@ -141,7 +141,7 @@ impl Words {
         }
     }
 
-    /// The same in a word, where there is little room.
+    /// Provenance in a word.
     pub(crate) fn how_in_a_word(self, how: Provenance) -> &'static str {
         match how {
             Provenance::Verified | Provenance::Regenerated => self.how(how),

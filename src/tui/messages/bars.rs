@@ -1,4 +1,4 @@
-//! The bars around the panes, the composer, what the running turn is doing, and the tokens of a prompt.
+//! The bars around the panes, the composer, the running stage, and the token budget.
 
 use super::{Noun, Words, texts};
 use ragonite_config::{GpuFit, GpuUnavailable, ProfileReason};
@@ -116,7 +116,7 @@ texts! { BARS
 }
 
 impl Words {
-    /// What computes, as the engine says it: `CPU, 2 threads`, `20 of 29 layers on NVIDIA H100`.
+    /// The device, as in `CPU, 2 threads` or `20 of 29 layers on NVIDIA H100`.
     pub(crate) fn device(self, summary: &str) -> String {
         let part = |part: &str| {
             let threads = part.strip_suffix(" threads").or_else(|| part.strip_suffix(" thread"));
@@ -130,7 +130,7 @@ impl Words {
         summary.split(", ").map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// Why this profile runs.
+    /// Why this profile was chosen.
     pub(crate) fn profile_reason(self, reason: ProfileReason) -> &'static str {
         match reason {
             ProfileReason::CommandLine => self.by_command_line(),
@@ -157,12 +157,12 @@ impl Words {
         }
     }
 
-    /// What the parts of a prompt are for: instructions, history, evidence, question, answer.
+    /// Names of the token budget: instructions, history, evidence, question, answer.
     pub(crate) fn shares(self) -> [&'static str; 5] {
         [self.share_system(), self.share_history(), self.share_evidence(), self.share_question(), self.share_answer()]
     }
 
-    /// As [`Words::shares`], where room is short.
+    /// Like [`Words::shares`], shorter.
     pub(crate) fn short_shares(self) -> [&'static str; 5] {
         [self.short_system(), self.short_history(), self.short_evidence(), self.short_question(), self.short_answer()]
     }

@@ -1,4 +1,4 @@
-//! What can be compared with a turn, and two turns beside each other.
+//! Comparison of two turns.
 
 use super::{Words, texts};
 use ragonite_rag::retrieval::OverrideKind;
@@ -57,7 +57,7 @@ texts! { COMPARE
 }
 
 impl Words {
-    /// What is said of an evidence.
+    /// An override of a piece of evidence.
     pub(crate) fn picked(self, how: OverrideKind, name: &str) -> String {
         match how {
             OverrideKind::First => self.named_first(name),

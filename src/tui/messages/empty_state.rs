@@ -1,6 +1,6 @@
-//! What stands in the conversation while nothing has been asked.
+//! The empty conversation.
 //!
-//! Invariant: what has to be done fits 60x20 in both languages.
+//! Invariant: the instructions fit 60x20 in both languages.
 
 use super::texts;
 

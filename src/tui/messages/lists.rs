@@ -33,7 +33,7 @@ texts! { LISTS
 }
 
 impl Words {
-    /// What is being done to a conversation.
+    /// The phase of a conversation.
     pub(crate) fn runs(self, phase: Phase) -> &'static str {
         match phase {
             Phase::Explaining(_) => self.being_explained(),

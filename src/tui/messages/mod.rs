@@ -1,11 +1,11 @@
-//! The texts of the screen in the languages it speaks.
+//! Texts of the screen in English and German.
 //!
-//! Takes what is to be said, typed; gives it in words. Every text stands here in both languages side by side, or in an
-//! exhaustive `match`, so that one without the other does not compile.
-//! Invariants: no text is looked up by a text; figures have the sign of the language before their decimals, a comma in
-//! German; what a user types and what is stored is the same in both: settings and keys of the configuration keep their
-//! words, and their numbers the point.
-//! Not here: errors of the rooms below, which are English; text of documents and models; which language it is (`config`).
+//! Takes typed messages; gives texts. Every text stands here in both languages side by side or in an exhaustive
+//! `match`, so that a missing translation does not compile.
+//! Invariants: no text is looked up by a text; decimals have the separator of the language; settings, configuration
+//! keys and their numbers are the same in both languages.
+//! Not here: errors of other crates, which are English; text of documents and models; choice of the language
+//! (`config`).
 
 mod actions;
 mod attribution;
@@ -30,14 +30,14 @@ use ragonite_base::Language;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Words(Language);
 
-/// Declares texts, the English one first: a `&'static str`, or with what stands in its braces a `String`.
+/// Declares texts, English first: a `&'static str`, or a `String` where the text has placeholders.
 macro_rules! texts {
     ($table:ident $($name:ident $(($($given:ident: $kind:ty),+))? = $english:literal, $german:literal;)+) => {
         impl $crate::messages::Words {
             $($crate::messages::texts! { @one $name $(($($given: $kind),+))? = $english, $german })+
         }
 
-        /// What is declared here, for the tests: name, English, German.
+        /// The declared texts for tests: name, English, German.
         #[cfg(test)]
         pub(super) const $table: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $german)),+];
     };
@@ -91,7 +91,7 @@ impl Noun {
         Self::Token,
     ];
 
-    /// One of them, and several.
+    /// Singular and plural.
     fn forms(self, language: Language) -> (&'static str, &'static str) {
         match (self, language) {
             (Self::Cluster, Language::English) => ("cluster", "clusters"),

@@ -1,4 +1,4 @@
-//! What was done, and what the program refuses to do.
+//! Notices and refusals.
 
 use super::{Words, texts};
 use ragonite_app::{Copied, CopyWay, FetchSupport, Notice, Problem, Refusal};
@@ -45,7 +45,7 @@ impl Words {
         self.write_to_file()
     }
 
-    /// What was done last, on one line.
+    /// A notice on one line.
     pub(crate) fn notice(self, notice: &Notice) -> String {
         match notice {
             Notice::Rated(Some(feedback)) => self.rated(&self.feedback(feedback)),
@@ -108,7 +108,7 @@ impl Words {
         format!("in {file} geschrieben: Prüffrage {}, `{}`; erwartet {page}{also}", check.questions, check.id)
     }
 
-    /// Why something is not done, and what to do.
+    /// Reason and remedy of a refusal.
     pub(crate) fn refusal(self, refusal: &Refusal) -> Problem {
         if self.language() == Language::English {
             return refusal.problem();
@@ -179,15 +179,15 @@ impl Words {
     }
 }
 
-/// Files that are named in a line of the screen, at most.
+/// Most files named in one line.
 const NAMED: usize = 2;
 
-/// The names of the first files that were left out; `ragonite ingest` says why of each.
+/// Names of the first skipped files; `ragonite ingest` gives the reasons.
 fn first_names(skipped: &[Skipped]) -> String {
     let name = |file: &Skipped| clean_line(&file.path.file_name().unwrap_or_default().to_string_lossy());
     let more = (skipped.len() > NAMED).then(|| "…".to_owned());
     skipped.iter().take(NAMED).map(name).chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// What to do where there is no answer for it.
+/// Remedy where there is no answer.
 const ASK_FIRST: &str = "Zuerst fragen oder eine beantwortete Frage wählen";

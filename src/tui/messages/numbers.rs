@@ -1,12 +1,12 @@
-//! Figures, times and counts as the languages write them.
+//! Numbers, times and counts in each language.
 //!
-//! Invariant: a time that is shown never reaches the next unit: 999.6 ms are `999 ms`, 59.96 s are `59.9 s`.
+//! Invariant: a rounded time never reaches the next unit: 999.6 ms are `999 ms`, 59.96 s are `59.9 s`.
 
 use super::{Noun, Words};
 use ragonite_base::{Language, Millis};
 
 impl Words {
-    /// A number that is written with a decimal point, as it is written in this language.
+    /// Converts a number with a decimal point to this language.
     pub(crate) fn number(self, written: &str) -> String {
         match self.0 {
             Language::English => written.to_owned(),
@@ -14,7 +14,7 @@ impl Words {
         }
     }
 
-    /// A number with so many decimals.
+    /// A number with a fixed number of decimals.
     pub(crate) fn decimal(self, number: f64, decimals: usize) -> String {
         self.number(&format!("{number:.decimals$}"))
     }
@@ -60,8 +60,8 @@ impl Words {
         format!("{} {}", self.thousands(number), if number == 1 { one } else { several })
     }
 
-    /// What an answer was given, read and took: `4 sources · 1,240 tokens read · 5.1 s`.
-    pub(crate) fn read_and_took(self, (sources, tokens): (usize, usize), total: Millis) -> String {
+    /// Sources, tokens and time of an answer: `4 sources · 1,240 tokens read · 5.1 s`.
+    pub(crate) fn read_and_took(self, sources: usize, tokens: usize, total: Millis) -> String {
         let (sources, tokens) = (self.counted(sources, Noun::Source), self.counted(tokens, Noun::Token));
         self.answered(&sources, &tokens, &self.duration(total))
     }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_an_answer_read_is_counted_and_grouped() {
         let says =
-            |words: Words| (words.read_and_took((1, 1), Millis(999.6)), words.read_and_took((4, 1_240), Millis(65e3)));
+            |words: Words| (words.read_and_took(1, 1, Millis(999.6)), words.read_and_took(4, 1_240, Millis(65e3)));
         let english = ("1 source · 1 token read · 999 ms", "4 sources · 1,240 tokens read · 1 min 5 s");
         let german = ("1 Quelle · 1 Token gelesen · 999 ms", "4 Quellen · 1.240 Token gelesen · 1 min 5 s");
         assert_eq!(says(ENGLISH), (english.0.into(), english.1.into()));

@@ -1,4 +1,4 @@
-//! Names of the panes, what stands in an empty one, the conversation and the evidence.
+//! Pane names, empty panes, conversation and evidence.
 
 use super::{Words, texts};
 use crate::context::ContextPart;
@@ -167,7 +167,7 @@ impl Words {
         }
     }
 
-    /// The name of a pane where room is short.
+    /// Short name of a pane.
     pub(crate) fn tab(self, pane: Pane) -> &'static str {
         match pane {
             Pane::Composer => self.question(),
@@ -188,7 +188,7 @@ impl Words {
         }
     }
 
-    /// What an evidence that was folded is to the one that names it.
+    /// Relation of a near-duplicate to its hit.
     pub(crate) fn relation(self, relation: Relation) -> &'static str {
         match relation {
             Relation::Copy => self.relation_copy(),
@@ -206,7 +206,7 @@ impl Words {
         }
     }
 
-    /// A part of a context behind `without`.
+    /// A part of a context after `without`.
     pub(crate) fn without(self, part: ContextPart) -> &'static str {
         match part {
             ContextPart::Title => self.without_title(),
@@ -216,7 +216,7 @@ impl Words {
         }
     }
 
-    /// Identifiers of the question that are in no document.
+    /// Warning: identifiers of the question that are in no document.
     pub(crate) fn absent(self, names: &[String]) -> String {
         let names: Vec<String> = names.iter().map(|name| clean_line(name)).collect();
         match names.as_slice() {
@@ -225,13 +225,13 @@ impl Words {
         }
     }
 
-    /// Figures that the sources which the answer cites do not have, with those that do.
+    /// Warning: figures missing in the cited sources, with the sources that have them.
     pub(crate) fn miscited(self, figures: &[MiscitedNumber]) -> String {
         let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
         self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
     }
 
-    /// A date that is asked about and that the sources which the answer cites do not have, with those that do.
+    /// Warning: a date of the question missing in the cited sources, with the sources that have it.
     pub(crate) fn asked_date(self, asked: &AskedDate) -> String {
         match asked.sources.as_slice() {
             [] => self.date_in_no_source(&asked.date),
@@ -239,13 +239,13 @@ impl Words {
         }
     }
 
-    /// Sources that say what the answer says, and that it does not cite.
+    /// Warning: uncited sources that say the same as the answer.
     pub(crate) fn said_by(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
         if ranks.len() == 1 { self.one_says_it(&sources) } else { self.several_say_it(&sources) }
     }
 
-    /// Sources that the answer names and was not given.
+    /// Warning: cited sources that were not in the prompt.
     pub(crate) fn made_up(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
         if ranks.len() == 1 { self.one_made_up(&sources) } else { self.several_made_up(&sources) }
@@ -261,7 +261,7 @@ impl Words {
         }
     }
 
-    /// A rating on one line; what the user wrote stays as it is.
+    /// A rating on one line, with the user's note.
     pub(crate) fn feedback(self, feedback: &Feedback) -> String {
         if self.language() == Language::English {
             return feedback.label();

@@ -1,4 +1,4 @@
-//! What lies over the panes: help, palette, questions, the form for a domain, the settings.
+//! The popups: help, palette, prompts, new domain, settings.
 
 use super::{Words, texts};
 use crate::export::{To, What};
@@ -78,7 +78,7 @@ texts! { POPUPS
 }
 
 impl Words {
-    /// How much is taken out of the program.
+    /// Extent of an export.
     pub(crate) fn much(self, what: What) -> &'static str {
         match what {
             What::Turn => self.much_turn(),
@@ -86,7 +86,7 @@ impl Words {
         }
     }
 
-    /// Where it is put.
+    /// Target of an export.
     pub(crate) fn place_of(self, to: To) -> &'static str {
         match to {
             To::File => self.to_a_file(),
@@ -94,7 +94,7 @@ impl Words {
         }
     }
 
-    /// What a line of text is asked for.
+    /// Title of a prompt.
     pub(crate) fn asked(self, asked: &Asked) -> &'static str {
         match asked {
             Asked::Text => self.look_for(),
@@ -104,7 +104,7 @@ impl Words {
         }
     }
 
-    /// The letter that says yes, beside `y`.
+    /// The letter for yes, besides `y`.
     pub(crate) fn yes(self) -> char {
         match self.language() {
             Language::English => 'y',
@@ -119,7 +119,7 @@ impl Words {
         }
     }
 
-    /// What a line of the form is for.
+    /// Hint of a form field.
     pub(crate) fn what_field(self, field: Field) -> &'static str {
         match field {
             Field::Folder => self.what_folder(),
@@ -127,7 +127,7 @@ impl Words {
         }
     }
 
-    /// Why a domain is not made yet.
+    /// Why the form is refused.
     pub(crate) fn not_taken(self, why: &NotTaken) -> String {
         match (why, self.language()) {
             (NotTaken::NoPath, _) => self.no_path().to_owned(),
@@ -148,7 +148,7 @@ impl Words {
         }
     }
 
-    /// What a setting may be. Its values are those of the configuration, numbers with a point.
+    /// Valid values of a setting, as in the configuration.
     pub(crate) fn needed(self, setting: Setting) -> String {
         if self.language() == Language::English {
             return setting.needed();

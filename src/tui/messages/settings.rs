@@ -1,10 +1,10 @@
-//! Names of the settings and what they do; in English they say so themselves (`config`).
+//! German names and descriptions of the settings; the English ones are in `config`.
 
 use super::Words;
 use ragonite_base::Language;
 use ragonite_config::Setting;
 
-/// Widest a name may be: the column of behind the scenes, the narrowest.
+/// Largest width of a name: the column in the trace pane.
 #[cfg(test)]
 pub(super) const LABEL: usize = 17;
 
@@ -17,7 +17,7 @@ impl Words {
         }
     }
 
-    /// What a setting does, in a line.
+    /// Description of a setting in one line.
     pub(crate) fn what_setting(self, setting: Setting) -> &'static str {
         match self.language() {
             Language::English => setting.description(),
@@ -26,7 +26,7 @@ impl Words {
     }
 }
 
-/// Name, and what it does in at most 55 cells.
+/// Name, and description in at most 55 cells.
 fn german(setting: Setting) -> (&'static str, &'static str) {
     match setting {
         Setting::Sources => ("Quellen", "so viele der besten Treffer gehen an den Prompt (k)"),

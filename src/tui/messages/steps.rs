@@ -1,4 +1,4 @@
-//! Behind the scenes: what each step of a turn took and gave.
+//! The trace: input and output of each step of a turn.
 
 use super::{Words, texts};
 use ragonite_config::Group;
@@ -37,11 +37,11 @@ texts! { STEPS
         "the model's text was no usable translation, not searched for", "Modelltext unbrauchbar, nicht gesucht";
     translation_too_long = "the question is too long to be translated", "Frage zu lang für eine Übersetzung";
     searched_together = "searched together, with weights", "gemeinsam gesucht, mit Gewichten";
-    leg_only = "alone", "allein";
-    leg_sure = "sure of its page", "Seite eindeutig";
-    leg_unsure = "not sure of a page", "Seite unklar";
-    leg_same_topic = "same topic", "selbes Thema";
-    leg_other_topic = "another topic", "anderes Thema";
+    weight_only = "alone", "allein";
+    weight_sure = "sure of its page", "Seite eindeutig";
+    weight_unsure = "not sure of a page", "Seite unklar";
+    weight_same_topic = "same topic", "selbes Thema";
+    weight_other_topic = "another topic", "anderes Thema";
     role_raw = "as typed", "wie gestellt";
     role_rewrite = "completed", "ergänzt";
     role_translation = "translated", "übersetzt";
@@ -143,7 +143,7 @@ impl Words {
         }
     }
 
-    /// Behind the number of sources: how they stand in the prompt.
+    /// Order of the sources in the prompt.
     pub(crate) fn source_order(self, order: SourceOrder) -> &'static str {
         match order {
             SourceOrder::LongestFirst => self.longest_first(),
@@ -163,18 +163,18 @@ impl Words {
         }
     }
 
-    /// Why a text weighs what it weighs.
-    pub(crate) fn leg_reason(self, why: WeightReason) -> &'static str {
+    /// Why a sub-query has its weight.
+    pub(crate) fn weight_reason(self, why: WeightReason) -> &'static str {
         match why {
-            WeightReason::Only => self.leg_only(),
-            WeightReason::Sure => self.leg_sure(),
-            WeightReason::Unsure => self.leg_unsure(),
-            WeightReason::SameTopic => self.leg_same_topic(),
-            WeightReason::OtherTopic => self.leg_other_topic(),
+            WeightReason::Only => self.weight_only(),
+            WeightReason::Sure => self.weight_sure(),
+            WeightReason::Unsure => self.weight_unsure(),
+            WeightReason::SameTopic => self.weight_same_topic(),
+            WeightReason::OtherTopic => self.weight_other_topic(),
         }
     }
 
-    /// Which text was searched for.
+    /// Role of a sub-query.
     pub(crate) fn role(self, role: SubQueryRole) -> &'static str {
         match role {
             SubQueryRole::Raw => self.role_raw(),
@@ -184,15 +184,15 @@ impl Words {
         }
     }
 
-    /// Which search found it.
-    pub(crate) fn leg(self, leg: Retriever) -> &'static str {
-        match leg {
+    /// Name of a retriever.
+    pub(crate) fn retriever(self, retriever: Retriever) -> &'static str {
+        match retriever {
             Retriever::Dense => self.by_meaning(),
             Retriever::Lexical => self.by_words(),
         }
     }
 
-    /// What became of a source that is not in the prompt as a whole.
+    /// What was cut of a source.
     pub(crate) fn cut_how(self, how: CutHow) -> &'static str {
         match how {
             CutHow::Dropped => self.left_out(),
@@ -202,7 +202,7 @@ impl Words {
         }
     }
 
-    /// A piece of a prompt.
+    /// A segment of a prompt.
     pub(crate) fn segment(self, part: &Part) -> String {
         match part {
             Part::Template => self.segment_template().to_owned(),
@@ -215,7 +215,7 @@ impl Words {
         }
     }
 
-    /// Why a model wrote no further.
+    /// Why a completion ended.
     pub(crate) fn finish(self, finish: Finish) -> &'static str {
         match finish {
             Finish::End => self.finish_end(),

@@ -89,7 +89,7 @@ fn no_german_text_is_the_english_one_but_names() {
     let same: Vec<&str> = declared().filter(|(_, english, german)| english == german).map(|(name, ..)| *name).collect();
     assert_eq!(same.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from(SAME));
     for action in Action::all() {
-        assert_ne!(ENGLISH.says(action), GERMAN.says(action), "{}", action.name());
+        assert_ne!(ENGLISH.label_of(action), GERMAN.label_of(action), "{}", action.name());
         assert_ne!(ENGLISH.hint(action), GERMAN.hint(action), "{}", action.name());
     }
     for setting in Setting::ALL.iter().copied() {
@@ -135,7 +135,7 @@ fn help_column(words: Words) -> usize {
 fn no_german_description_of_a_key_is_longer_than_the_column_of_the_help() {
     let room = help_column(GERMAN);
     for action in Action::all() {
-        let says = GERMAN.says(action);
+        let says = GERMAN.label_of(action);
         assert!(width(says) <= room, "{} of {room}: {says}", width(says));
     }
     assert!(width(GERMAN.characters_are_text()) < 58);
@@ -162,7 +162,7 @@ fn no_german_text_is_wider_than_its_column() {
         WeightReason::OtherTopic,
     ];
     for reason in reasons {
-        fits(GERMAN.leg_reason(reason), 18);
+        fits(GERMAN.weight_reason(reason), 18);
     }
     for kind in Kind::ALL {
         fits(GERMAN.kind(kind), 7);

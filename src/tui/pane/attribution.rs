@@ -1,17 +1,18 @@
-//! Why the answer came out as it did: a bar per cluster of sources, and the answer without it.
+//! The attribution pane: a bar per cluster of sources, and the counterfactual answer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
-use super::bars::{self, Cells, Look, bar, fraction, share_line};
+use super::bars::{self, Cells, bar, fraction, share_line};
 use super::conversation::stage;
 use super::evidence::origin;
 use super::outline_cache::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::action::{Action, Place};
 use crate::difference::marked;
+use crate::look::Look;
 use crate::messages::{Noun, Words};
 use crate::screen::{Pane, ScreenState};
 use crate::text::{Indent, one_line, paragraphs, wrap};
@@ -19,11 +20,10 @@ use ragonite_app::{App, Turn};
 use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::{Attribution, Cluster, MIN_MOVE, Method, Provenance, SMALLEST_CHANGE};
 
-/// The part of the lines above the clusters; not a cluster.
+/// Owner of the lines above the clusters.
 pub(super) const INTRODUCTION: usize = usize::MAX;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
-    let (area, now) = at;
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Why, &theme);
     let inner = frame_block.inner(area);
@@ -39,17 +39,17 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
     let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
     if !screen.why_kept.has(shown.as_ref()) {
         let stage = stage(app, screen, now).unwrap_or_default();
-        let parts = parts((app, turn), &stage, (screen, &Look { theme: &theme, words, width }));
+        let parts = parts(app, turn, &stage, screen, &Look { theme: &theme, words, width });
         screen.why_kept.keep(shown, parts);
     }
     let focus = Focus::of(screen, Pane::Why);
     let find = screen.find.as_mut();
-    let drawn = draw_outline(&mut screen.why_kept, &mut screen.why, (focus, &theme), (find, inner));
+    let drawn = draw_outline(&mut screen.why_kept, &mut screen.why, focus, &theme, find, inner);
     frame.render_widget(drawn, inner);
 }
 
-/// What is known of an explanation; while it runs with how far it is.
-fn parts((app, turn): (&App, &Turn), stage: &str, (screen, look): (&ScreenState, &Look<'_>)) -> Parts<usize> {
+/// The explanation as far as known, with its progress while it runs.
+fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<'_>) -> Parts<usize> {
     let (theme, words) = (look.theme, look.words);
     let mut parts = Parts::new();
     if let Some(explaining) = &turn.explaining {
@@ -62,16 +62,16 @@ fn parts((app, turn): (&App, &Turn), stage: &str, (screen, look): (&ScreenState,
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
-        // Which one decides is known when all are there.
-        clusters((turn, None), &explaining.clusters, (screen, look), &mut parts);
+        // The decisive cluster is known only at the end.
+        clusters(turn, None, &explaining.clusters, screen, look, &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
-        sentence::parts(turn, at, (screen, look), &mut parts);
+        sentence::parts(turn, at, screen, look, &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
-        parts.extend(INTRODUCTION, verdict(attribution, (screen, look)));
-        parts.extend(INTRODUCTION, group_hint(app, turn, (screen, look)));
+        parts.extend(INTRODUCTION, verdict(attribution, screen, look));
+        parts.extend(INTRODUCTION, group_hint(app, turn, screen, look));
         parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
-        clusters((turn, Some(attribution)), &attribution.clusters, (screen, look), &mut parts);
+        clusters(turn, Some(attribution), &attribution.clusters, screen, look, &mut parts);
     }
     parts
 }
@@ -100,7 +100,7 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
     paragraphs(look.words.method(method), look.theme.dim, look.width, &Indent::default())
 }
 
-fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>)) -> Vec<Line<'static>> {
+fn verdict(attribution: &Attribution, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
     let mut lines = bars::result(attribution, &key, look);
@@ -118,8 +118,8 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
     lines
 }
 
-/// How to tell apart what was left out together, where that is what the key does.
-fn group_hint(app: &App, turn: &Turn, (screen, look): (&ScreenState, &Look<'_>)) -> Vec<Line<'static>> {
+/// How to test the clusters of a group one by one, where the key does that.
+fn group_hint(app: &App, turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let with = app.turn_settings().attribution;
     let trace = &turn.record.trace;
     if !trace.has_group_to_part(&trace.explained_next(with)) {
@@ -129,11 +129,13 @@ fn group_hint(app: &App, turn: &Turn, (screen, look): (&ScreenState, &Look<'_>))
     paragraphs(&look.words.group_hint(&key), look.theme.text, look.width, &Indent::default())
 }
 
-/// The clusters that are settled so far, or all of a finished explanation.
+/// The clusters known so far, or all of a finished explanation.
 fn clusters(
-    (turn, finished): (&Turn, Option<&Attribution>),
+    turn: &Turn,
+    finished: Option<&Attribution>,
     clusters: &[Cluster],
-    (screen, look): (&ScreenState, &Look<'_>),
+    screen: &ScreenState,
+    look: &Look<'_>,
     parts: &mut Parts<usize>,
 ) {
     let is_decided = finished.is_some_and(|attribution| attribution.decisive);
@@ -145,20 +147,20 @@ fn clusters(
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
-        // What is known on the way was found in several ways, whose numbers say nothing beside each other.
-        let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, (cluster.contribution, strongest), share));
-        parts.push(at, share_line((cluster.share, &cluster.hits), (Fold::from(open), cells), look));
-        parts.extend(at, detail_lines((cluster, role), &cited, look));
+        // Intermediate values come from several methods and are not comparable.
+        let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, cluster.contribution, strongest, share));
+        parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
+        parts.extend(at, detail_lines(cluster, role, &cited, look));
         if open {
-            parts.extend(at, opened((turn, original), cluster, look));
+            parts.extend(at, opened(turn, original, cluster, look));
         }
     }
 }
 
-/// The sources of a cluster in words.
-fn detail_lines((cluster, role): (&Cluster, Role), cited: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
+/// A cluster in words: contribution, citation, provenance.
+fn detail_lines(cluster: &Cluster, role: Role, cited: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
-    let cited = role.beside((&cluster.hits, cited), words);
+    let cited = role.beside(&cluster.hits, cited, words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         Provenance::Similarity => words.cosine(&three),
@@ -177,26 +179,25 @@ fn detail_lines((cluster, role): (&Cluster, Role), cited: &[usize], look: &Look<
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
-/// With a smaller share, sources matter so little beside the others that the answer could do without them.
+/// Below this share, an answer could do without the sources.
 const DECISIVE: f64 = 0.05;
-/// So too where they move the answer less than this part of what the strongest do: where all move it little, the shares lie
-/// near each other.
+/// So too below this part of the strongest contribution, because shares are close where all contributions are small.
 const BESIDE_THE_STRONGEST: f64 = 0.25;
 
-/// What sources are for an answer, as far as that is known.
+/// Role of a cluster for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// They stand out.
+    /// The answer depends on the sources.
     Decisive,
     /// The answer can do without them.
     Removable,
-    /// Neither can be said: all matter alike, they were tried together with others, or were only compared.
+    /// Unknown: no source stands out, or the sources were tested as a group or only compared.
     Open,
 }
 
 impl Role {
-    /// There is no `share` where the shares do not say which sources stand out; `strongest` is the largest contribution.
-    pub(super) fn of(how: Provenance, (contribution, strongest): (f64, f64), share: Option<f64>) -> Self {
+    /// `share` is none where no source stands out; `strongest` is the largest contribution.
+    pub(super) fn of(how: Provenance, contribution: f64, strongest: f64, share: Option<f64>) -> Self {
         match (how, share) {
             (Provenance::Similarity | Provenance::Group, _) => Self::Open,
             _ if contribution < MIN_MOVE.max(strongest * BESIDE_THE_STRONGEST) => Self::Removable,
@@ -206,8 +207,8 @@ impl Role {
         }
     }
 
-    /// The same beside whether the answer names one of these sources.
-    pub(super) fn beside(self, (hits, named): (&[usize], &[usize]), words: Words) -> &'static str {
+    /// The role together with whether the answer cites one of the sources.
+    pub(super) fn beside(self, hits: &[usize], named: &[usize], words: Words) -> &'static str {
         let is_cited = hits.iter().any(|hit| named.contains(hit));
         match (self, is_cited) {
             (Self::Decisive, true) => words.cited_and_decisive(),
@@ -235,8 +236,8 @@ pub(super) fn members(turn: &Turn, hits: &[usize], look: &Look<'_>) -> Vec<Line<
     lines
 }
 
-/// What is in the cluster, and the answer without it as a difference from the original.
-fn opened((turn, original): (&Turn, &str), cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
+/// The hits of the cluster, and the counterfactual answer as a difference from the original.
+fn opened(turn: &Turn, original: &str, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let mut lines = members(turn, &cluster.hits, look);
     let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));

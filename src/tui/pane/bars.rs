@@ -1,31 +1,26 @@
-//! Bars per cluster of sources, what an explanation comes to, and both in short below an answer.
+//! Bars per cluster of sources, the result of an explanation, and the short form below an answer.
 //!
-//! Not here: the details of each cluster (`attribution`), what a sentence rests on (`sentence`).
+//! Not here: details of each cluster (`attribution`), attribution of a sentence (`sentence`).
 
 use ratatui::text::{Line, Span};
 
 use super::Fold;
-use crate::messages::{Noun, Words};
+use crate::look::Look;
+use crate::messages::Noun;
 use crate::text::{Indent, paragraphs, width};
 use crate::theme::Theme;
 use ragonite_app::Turn;
 use ragonite_base::Millis;
 use ragonite_rag::attribution::{Attribution, Cluster, FLAT_RATIO, Method, Provenance};
 
-/// Bars below an answer; more are left to the pane.
+/// Most bars below an answer.
 const MOST: usize = 5;
 
 /// Cells of a share, and of the mark before it.
 const SHARE: usize = 8;
 const MARK: usize = 2;
 
-pub(super) struct Look<'a> {
-    pub(super) theme: &'a Theme,
-    pub(super) words: Words,
-    pub(super) width: usize,
-}
-
-/// Which explanation of a turn is shown; the same one looks the same.
+/// Identity of a shown explanation, for caches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Explained {
     method: Method,
@@ -42,14 +37,13 @@ impl Explained {
     }
 }
 
-/// The keys that are named below an answer: to explain or go on, and to see all of it.
+/// The keys named below an answer.
 pub(super) struct Keys {
     pub(super) explain: String,
     pub(super) show: String,
 }
 
-/// What is known of an explanation, in a few lines below its answer; nothing of a turn that has none. `running` are the
-/// clusters of one that still runs.
+/// A short form of the explanation, empty where there is none. `running` are the clusters of a running explanation.
 pub(super) fn in_short(
     attribution: Option<&Attribution>,
     running: Option<&[Cluster]>,
@@ -71,7 +65,7 @@ pub(super) fn in_short(
         let cells = Cells::beside(shown.iter().map(beside).max().unwrap_or(0), look);
         for cluster in shown {
             let how = how(cluster);
-            let mut line = named_bar((cluster.share, &cluster.hits), ("", cells), look);
+            let mut line = named_bar(cluster.share, &cluster.hits, "", cells, look);
             if line.width() + width(&how) <= look.width {
                 line.spans.push(Span::styled(how, look.theme.dim));
             }
@@ -86,13 +80,13 @@ pub(super) fn in_short(
     lines
 }
 
-/// What an explanation comes to, in a sentence; `key` goes on with one that was stopped.
+/// The result in a sentence; `key` continues a stopped explanation.
 pub(super) fn result(attribution: &Attribution, key: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     let (text, style) = if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
         let equals = as_strong_as(cluster, &attribution.clusters);
-        // What was tried alone and what was tried with others are not said in one breath.
+        // Clusters tested alone and clusters tested as a group are not named together.
         let alone = equals.iter().filter(|cluster| cluster.how != Provenance::Group);
         let mut hits: Vec<usize> = alone.flat_map(|cluster| cluster.hits.iter().copied()).collect();
         hits.sort_unstable();
@@ -112,25 +106,25 @@ pub(super) fn result(attribution: &Attribution, key: &str, look: &Look<'_>) -> V
     paragraphs(&text, style, look.width, &Indent::default())
 }
 
-/// This cluster and those that matter as much.
+/// The clusters with about the share of the strongest.
 fn as_strong_as<'c>(strongest: &Cluster, clusters: &'c [Cluster]) -> Vec<&'c Cluster> {
     let share = |cluster: &Cluster| cluster.share.unwrap_or_default();
     let least = share(strongest) / FLAT_RATIO;
     clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least).collect()
 }
 
-/// Cells of each bar of a list: as many of all, so that their lengths can be compared.
+/// Cells of each bar, the same for all bars so that lengths are comparable.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells(usize);
 
 impl Cells {
-    /// Those of share lines for these hits.
+    /// Cells for share lines of these hits.
     pub(super) fn of<'h>(lines: impl Iterator<Item = &'h [usize]>, look: &Look<'_>) -> Self {
         let longest = lines.map(|hits| width(&look.words.sources(hits))).max().unwrap_or(0);
         Self::beside(MARK + longest, look)
     }
 
-    /// With so much beside them.
+    /// Cells that leave room for `others` cells.
     fn beside(others: usize, look: &Look<'_>) -> Self {
         Self(look.width.saturating_sub(SHARE + 1 + others).clamp(4, 30))
     }
@@ -138,18 +132,16 @@ impl Cells {
 
 /// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
 pub(super) fn share_line(
-    (fraction, hits): (Option<f64>, &[usize]),
-    (open, cells): (Fold, Cells),
+    fraction: Option<f64>,
+    hits: &[usize],
+    open: Fold,
+    cells: Cells,
     look: &Look<'_>,
 ) -> Line<'static> {
-    named_bar((fraction, hits), (&format!("{} ", open.mark()), cells), look)
+    named_bar(fraction, hits, &format!("{} ", open.mark()), cells, look)
 }
 
-fn named_bar(
-    (fraction, hits): (Option<f64>, &[usize]),
-    (lead, cells): (&str, Cells),
-    look: &Look<'_>,
-) -> Line<'static> {
+fn named_bar(fraction: Option<f64>, hits: &[usize], lead: &str, cells: Cells, look: &Look<'_>) -> Line<'static> {
     let share = fraction.map_or_else(
         || "     –  ".to_owned(),
         |share| {
@@ -164,7 +156,7 @@ fn named_bar(
     Line::from(spans)
 }
 
-/// `done` of `total`; 0 of nothing.
+/// `done` of `total`; 0 where `total` is 0.
 pub(super) fn fraction(done: usize, total: usize) -> f64 {
     let as_f64 = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     if total == 0 { 0.0 } else { as_f64(done) / as_f64(total) }

@@ -1,4 +1,4 @@
-//! The bars around the panes: tabs, problem, status, hints; and the help.
+//! The bars around the panes (tabs, problem, status, hints) and the list of keys.
 
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -11,17 +11,17 @@ use crate::find::Find;
 use crate::keymap::Keymap;
 use crate::layout::Zoom;
 use crate::long_text::LongText;
+use crate::look::Look;
 use crate::messages::{Noun, Words};
 use crate::popup::{Asked, Popup, Prompt};
 use crate::screen::{Pane, ScreenState};
 use crate::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
-use crate::theme::Theme;
 use ragonite_app::{App, Fetched, Ingesting, Turn};
 use ragonite_base::clean_line;
 use ragonite_index::IngestStage;
 use ragonite_inference::gigabytes;
 
-/// The panes of a terminal that shows one at a time.
+/// The tabs of the layout with one pane.
 const TABS: [(Pane, Action); 5] = [
     (Pane::Conversation, Action::ShowConversation),
     (Pane::Evidence, Action::ShowEvidence),
@@ -30,7 +30,7 @@ const TABS: [(Pane, Action); 5] = [
     (Pane::Lists, Action::ShowLists),
 ];
 
-/// The panes with their keys, where one is seen at a time; that one in brackets.
+/// The tab bar; the visible pane is in brackets.
 pub(crate) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
@@ -57,14 +57,14 @@ pub(crate) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// From this width on, the tab bar says that a pane is enlarged.
+/// Smallest width at which the tab bar says that a pane is enlarged.
 const ROOM_FOR_ENLARGED: usize = 100;
 
-/// Notes where the tabs are, for the mouse.
+/// Records the areas of the tabs for the mouse.
 pub(crate) fn tab_targets(screen: &mut ScreenState, area: Rect) {
     let bar = tab_bar(screen, usize::from(area.width));
     let mut x = area.x;
-    // A tab and a space by turns.
+    // Tabs and spaces alternate.
     for (at, span) in bar.spans.iter().enumerate() {
         let width = cells(span.width()).min(area.right().saturating_sub(x));
         if let Some((pane, _)) = TABS.get(at / 2).filter(|_| at % 2 == 0) {
@@ -77,7 +77,7 @@ pub(crate) fn tab_targets(screen: &mut ScreenState, area: Rect) {
 /// Most rows a problem takes.
 const BANNER: usize = 4;
 
-/// The problem that is not yet dismissed: what, and what to do.
+/// The current problem and its remedy.
 pub(crate) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<Line<'static>> {
     let Some(problem) = app.problem() else { return Vec::new() };
     let refused = app.refusal().map(|refusal| screen.words.refusal(refusal));
@@ -86,26 +86,22 @@ pub(crate) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<
     let key = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let what = Indent { first: Span::styled(" ✗ ", theme.bad), rest: Span::raw("   ") };
     let next = Indent { first: Span::styled(" → ", theme.accent), rest: Span::raw("   ") };
-    let said = |text: &str, most| in_lines(text, (room, most), |text| wrap(&[one_line(text, theme.bad)], room, &what));
-    // A no-break space keeps what is in brackets on one line.
+    let cause = |text: &str, most| in_lines(text, room, most, |text| wrap(&[one_line(text, theme.bad)], room, &what));
+    // A no-break space keeps the text in brackets on one line.
     let dismiss = Span::styled(screen.words.dismisses(&key), theme.dim);
-    let mut lines = said(&problem.what, BANNER - 1);
+    let mut lines = cause(&problem.what, BANNER - 1);
     if problem.next.is_empty() {
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
         let remedy = |text: &str| wrap(&[one_line(text, theme.text), dismiss.clone()], room, &next);
-        lines.extend(in_lines(&problem.next, (room, BANNER - lines.len()), remedy));
+        lines.extend(in_lines(&problem.next, room, BANNER - lines.len(), remedy));
     }
     lines.truncate(BANNER);
     lines
 }
 
-/// A text on as many lines as there may be, cut in its middle where it is longer.
-fn in_lines(
-    text: &str,
-    (room, most): (usize, usize),
-    wrapped: impl Fn(&str) -> Vec<Line<'static>>,
-) -> Vec<Line<'static>> {
+/// Wraps a text to `most` lines, cut in its middle where it is longer.
+fn in_lines(text: &str, room: usize, most: usize, wrapped: impl Fn(&str) -> Vec<Line<'static>>) -> Vec<Line<'static>> {
     let text = clean_line(text);
     let mut length = width(&text).min(room * (most + 1));
     loop {
@@ -117,12 +113,10 @@ fn in_lines(
     }
 }
 
-/// `wiki · starter (no GPU) · … · ready      offline`. What runs comes first where room is short.
-pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
-    let (area, now) = at;
+/// `wiki · starter (no GPU) · … · ready offline`. The phase comes first where room is short.
+pub(crate) fn status_line(app: &App, screen: &ScreenState, room: usize, now: OffsetDateTime) -> Line<'static> {
     let theme = &screen.theme;
     let words = screen.words;
-    let room = usize::from(area.width);
     let engine = app.engine();
     let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(&loading.label())));
     let rest = if app.is_opening() {
@@ -151,7 +145,7 @@ pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDate
     let settings = app.turn_settings();
     let generator = app.generator_of(&settings);
     let about = |profile: String| {
-        // What stands last is left out first.
+        // The last entries are dropped first.
         let memory = engine.memory.map(|bytes| words.in_memory(&words.number(&gigabytes(bytes))));
         let mut about = vec![profile, clean_line(generator), words.device(&clean_line(&engine.device))];
         about.extend([memory.unwrap_or_default(), clean_line(&engine.embedder)]);
@@ -159,7 +153,7 @@ pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDate
         about
     };
     let mut rest = about(with_reason);
-    // The models and the memory say more than why the profile was chosen.
+    // Models and memory matter more than the reason of the profile.
     if !fits(&rest) {
         rest = about(profile);
     }
@@ -178,7 +172,7 @@ pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDate
     ])
 }
 
-/// How far an ingest is: `reading notes: 12 of 40 files`.
+/// Progress of an ingest: `reading notes: 12 of 40 files`.
 pub(super) fn reading(running: &Ingesting, words: Words) -> String {
     let domain = running.domain.as_str();
     match &running.progress {
@@ -194,7 +188,7 @@ pub(super) fn reading(running: &Ingesting, words: Words) -> String {
     }
 }
 
-/// The keys that matter where the focus is.
+/// The hints for the focus: keys and actions.
 pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let place = match &screen.popup {
@@ -232,7 +226,7 @@ pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'s
     let keyed: Vec<_> =
         keyed.filter_map(|(action, hint)| Some((action, screen.keymap.key(action, place)?, hint))).collect();
     let length = |(_, key, hint): &(Action, String, &str)| width(key) + 1 + width(hint) + 2;
-    // However little room there is, the way to all keys is shown.
+    // The help key is shown in every width.
     let help = keyed.iter().find(|(action, ..)| *action == Action::Help);
     let mut reserved = help.map_or(0, length);
     for hint in &keyed {
@@ -251,13 +245,13 @@ pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'s
     Line::from(spans)
 }
 
-/// The keys that go from one place to the next, where something is looked for.
+/// The keys for the next and previous match, during a search.
 fn matches(text: &LongText) -> impl Iterator<Item = Action> {
     let keys = text.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
     keys.into_iter().flatten()
 }
 
-/// The keys that count while a popup is open.
+/// The keys of a popup.
 fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, words.hint(action));
     match popup {
@@ -330,7 +324,7 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
     }
 }
 
-/// The keys that do the same in every pane.
+/// The keys that mean the same in every pane.
 const EVERYWHERE: [Action; 7] = [
     Action::WriteQuestion,
     Action::NextPane,
@@ -358,7 +352,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let answered = screen.turn(app).is_some_and(Turn::is_answered);
     let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
     let edit = screen.turn(app).map(|_| short(Action::Edit));
-    // Keys that would do nothing are not offered.
+    // Keys without effect are not offered.
     let moves = [(Action::Down, words.next()), (Action::Up, words.previous())];
     let moves = moves.into_iter().filter(|_| has_rows(app, screen));
     let open = has_rows(app, screen).then_some(short(Action::Toggle));
@@ -415,7 +409,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     hints
 }
 
-/// The keys for what runs, what is looked for and what is not stored.
+/// The keys for running work, search and unsaved answers.
 fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let words = screen.words;
     let short = |action: Action| (action, words.hint(action));
@@ -438,7 +432,7 @@ fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)>
     hints
 }
 
-/// The keys for a citation that is chosen, and for the way back from its source.
+/// The keys for a chosen citation, and back from its source.
 fn citation_hints(screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let words = screen.words;
     match (screen.focus, screen.citation) {
@@ -452,7 +446,7 @@ fn citation_hints(screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
 }
 
-/// The keys for what is under the cursor of the lists.
+/// The keys for the entry under the cursor of the lists.
 fn entry_hints(entry: Option<&pane::Entry>, words: Words) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, words.hint(action));
     match entry {
@@ -480,16 +474,16 @@ fn has_rows(app: &App, screen: &ScreenState) -> bool {
     }
 }
 
-/// Every action with its keys, in so many cells.
-pub(crate) fn help_lines(keymap: &Keymap, look: (&Theme, Words), room: usize) -> Vec<Line<'static>> {
-    let (theme, words) = look;
+/// Every action with its keys.
+pub(crate) fn help_lines(keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
     let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);
     let row = |action: &Action, keys: &str| {
         let keys = if keys.is_empty() { words.no_key() } else { keys };
         let first = Span::styled(format!(" {}  ", pad(keys, widest)), theme.accent);
         let rest = Span::raw(" ".repeat(first.width()));
-        wrap(&[Span::styled(words.says(*action), theme.text)], room, &Indent { first, rest })
+        wrap(&[Span::styled(words.label_of(*action), theme.text)], room, &Indent { first, rest })
     };
     let mut lines = Vec::new();
     let groups = [

@@ -1,8 +1,8 @@
-//! What can be compared with a turn, and two turns beside each other, drawn over the panes.
+//! The menu of comparisons, and two turns side by side, drawn over the panes.
 //!
-//! Invariants: what only one answer has stands in `[-…-]` or `{+…+}`, and how a source moved is said in words; below
-//! [`TWO`] cells the two stand one below the other.
-//! Not here: what keys do (`tui::compare`), the difference (`attribution`).
+//! Invariants: text of one answer only stands in `[-…-]` or `{+…+}`, and words say how a source moved; below [`TWO`]
+//! cells the turns stand one below the other.
+//! Not here: keys (`tui::compare`), the diff (`attribution`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,11 +12,12 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::evidence::origin;
-use super::popup::{FOOTER, draw_search, middle, room_for_search};
+use super::popup::{FOOTER, SearchRoom, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::compare::{Choice, CompareMenu};
 use crate::difference::sides;
 use crate::long_text::Flowing;
+use crate::look::Look;
 use crate::markdown::flat;
 use crate::messages::Words;
 use crate::popup::Popup;
@@ -31,13 +32,13 @@ use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
 /// From this width on the two turns stand side by side.
 const TWO: usize = 96;
-/// Widest the comparison may be.
+/// Largest width of the comparison.
 const WIDEST: u16 = 200;
-/// Widest the menu may be.
+/// Largest width of the menu.
 const MENU: usize = 90;
-/// Between the two columns.
+/// Separator of the columns.
 const BETWEEN: &str = " │ ";
-/// Cells of how a source moved.
+/// Cells of the column that says how a source moved.
 const MOVED: usize = 11;
 
 pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -46,7 +47,7 @@ pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     let choices = menu.choices(app);
     menu.selected = menu.selected.min(choices.len().saturating_sub(1));
     let room = usize::from(area.width).saturating_sub(6).min(MENU);
-    let rows = menu_rows(app, menu, &choices, (room, &theme, words));
+    let rows = menu_rows(app, menu, &choices, &Look { theme: &theme, words, width: room });
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, room + 4, rows.len() + 2);
     let number = app.turn(menu.turn).map_or(0, |turn| turn.record.number);
@@ -54,7 +55,7 @@ pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     let inner = frame_block.inner(at);
     let cursor = rows.iter().position(|(choice, _)| *choice == Some(menu.selected)).unwrap_or(0);
     menu.scroll.view(rows.len(), usize::from(inner.height));
-    // With the first choice its heading is seen too.
+    // The heading is visible with the first choice.
     menu.scroll.reveal(if cursor <= 1 { 0..cursor + 1 } else { cursor..cursor + 1 });
     let seen = menu.scroll.view(rows.len(), usize::from(inner.height));
     if menu.scroll.below() > 0 {
@@ -69,13 +70,14 @@ pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// Each line with the choice it is.
+/// Lines of the menu, each with the index of its choice.
 fn menu_rows(
     app: &App,
     menu: &CompareMenu,
     choices: &[Choice],
-    (room, theme, words): (usize, &Theme, Words),
+    look: &Look<'_>,
 ) -> Vec<(Option<usize>, Line<'static>)> {
+    let Look { theme, words, width: room } = *look;
     let mut rows = Vec::new();
     let mut heading = None;
     for (at, choice) in choices.iter().enumerate() {
@@ -134,12 +136,12 @@ fn other_settings(before: &TurnSettings, now: &TurnSettings, words: Words) -> Ve
     differing.map(|(setting, from, to)| clean_line(&format!("{} {from} → {to}", words.label(setting)))).collect()
 }
 
-/// What is said of an evidence.
-fn said(pick: &Override, words: Words) -> String {
+/// An override in words.
+fn override_text(pick: &Override, words: Words) -> String {
     words.picked(pick.how, &clean_line(&pick.name))
 }
 
-/// Which turn a turn asks again, and what is other.
+/// The original and the changes of a variant.
 pub(super) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
     let variant = turn.variant()?;
     let label = |other: &OtherSetting| {
@@ -147,7 +149,7 @@ pub(super) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
         let label = known.map_or_else(|| clean_line(&other.key), |known| words.label(known).to_owned());
         clean_line(&format!("{label} {} → {}", other.from, other.to))
     };
-    let picks = variant.picks.iter().map(|pick| said(pick, words));
+    let picks = variant.picks.iter().map(|pick| override_text(pick, words));
     let other: Vec<String> = variant.settings.iter().map(label).chain(picks).collect();
     let other = if other.is_empty() { words.nothing_changed().to_owned() } else { other.join(", ") };
     Some(words.turn_again(variant.of, &other))
@@ -156,7 +158,8 @@ pub(super) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
 pub(super) fn draw_comparison(
     app: &App,
     screen: &mut ScreenState,
-    (area, now): (Rect, OffsetDateTime),
+    area: Rect,
+    now: OffsetDateTime,
     frame: &mut Frame<'_>,
 ) {
     let (theme, words) = (screen.theme, screen.words);
@@ -174,8 +177,8 @@ pub(super) fn draw_comparison(
         (Some((width, lines)), _) if *width == room => lines.clone(),
         (_, Some((left, right))) => {
             let grows = view.grows(app);
-            let look = Look { theme: &theme, words, room };
-            let lines = look.comparison(app, (left, right), running.filter(|_| grows));
+            let layout = Layout { look: Look { theme: &theme, words, width: room } };
+            let lines = layout.comparison(app, left, right, running.filter(|_| grows));
             view.kept = (!grows).then(|| (room, lines.clone()));
             lines
         }
@@ -183,7 +186,7 @@ pub(super) fn draw_comparison(
     };
     let mut frame_block = block(title, Focus::Here, &theme);
     let inner = frame_block.inner(at);
-    let (body, typed) = room_for_search(inner, view.text.typed.as_ref());
+    let SearchRoom { body, line: typed } = room_for_search(inner, view.text.typed.as_ref());
     let flowing = if room < TWO { Flowing::OneText } else { Flowing::LineByLine };
     let seen = view.text.seen(lines, usize::from(body.height), flowing).into_iter().map(|mut line| {
         line.spans.insert(0, Span::raw(" "));
@@ -202,21 +205,20 @@ pub(super) fn draw_comparison(
     }
 }
 
-/// Two turns as a text to copy: one below the other, since columns are no use elsewhere.
-pub(crate) fn text(app: &App, turns: (&Turn, &Turn), (theme, words): (&Theme, Words)) -> String {
-    let look = Look { theme, words, room: TWO - 1 };
-    let lines = look.comparison(app, turns, None).into_iter().map(|line| line.to_string().trim_end().to_owned());
+/// Two turns as a text to copy, one below the other.
+pub(crate) fn text(app: &App, left: &Turn, right: &Turn, theme: &Theme, words: Words) -> String {
+    let layout = Layout { look: Look { theme, words, width: TWO - 1 } };
+    let lines =
+        layout.comparison(app, left, right, None).into_iter().map(|line| line.to_string().trim_end().to_owned());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// How a comparison is laid out.
-struct Look<'a> {
-    theme: &'a Theme,
-    words: Words,
-    room: usize,
+/// Layout of a comparison.
+struct Layout<'a> {
+    look: Look<'a>,
 }
 
-/// One of the two turns, the other, and which of them it is.
+/// A turn, the other turn, and the side.
 #[derive(Clone, Copy)]
 enum Side<'a> {
     Left(&'a Turn, &'a Turn),
@@ -231,34 +233,38 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Look<'_> {
-    /// Cells of one of the two.
+impl Layout<'_> {
+    /// Width of a column.
     fn column(&self) -> usize {
-        if self.room < TWO { self.room } else { (self.room - BETWEEN.chars().count()) / 2 }
+        if self.look.width < TWO { self.look.width } else { (self.look.width - BETWEEN.chars().count()) / 2 }
     }
 
-    fn comparison(&self, app: &App, (left, right): (&Turn, &Turn), running: Option<String>) -> Vec<Line<'static>> {
+    fn comparison(&self, app: &App, left: &Turn, right: &Turn, running: Option<String>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let same_question = left.record.completed_question == right.record.completed_question;
         if same_question {
-            let indent = Indent { first: Span::styled("? ", self.theme.accent), rest: Span::raw("  ") };
-            lines.extend(wrap(&[one_line(&left.record.completed_question, self.theme.strong)], self.room, &indent));
+            let indent = Indent { first: Span::styled("? ", self.look.theme.accent), rest: Span::raw("  ") };
+            lines.extend(wrap(
+                &[one_line(&left.record.completed_question, self.look.theme.strong)],
+                self.look.width,
+                &indent,
+            ));
         }
-        lines.push(Line::styled(self.words.what_differs(), self.theme.strong));
-        for told in differences(app, (left, right), self.words) {
-            let indent = Indent { first: Span::styled("• ", self.theme.dim), rest: Span::raw("  ") };
-            lines.extend(wrap(&[Span::styled(told, self.theme.text)], self.room, &indent));
+        lines.push(Line::styled(self.look.words.what_differs(), self.look.theme.strong));
+        for difference in differences(app, left, right, self.look.words) {
+            let indent = Indent { first: Span::styled("• ", self.look.theme.dim), rest: Span::raw("  ") };
+            lines.extend(wrap(&[Span::styled(difference, self.look.theme.text)], self.look.width, &indent));
         }
         lines.push(Line::default());
         let is_over = right.is_answered() && left.is_answered();
         if is_over && left.text().trim() == right.text().trim() {
-            lines.push(Line::styled(self.words.same_word_for_word(), self.theme.strong));
+            lines.push(Line::styled(self.look.words.same_word_for_word(), self.look.theme.strong));
             lines.push(Line::default());
         }
         let answers = if is_over {
-            sides(left.text(), right.text(), self.theme)
+            sides(left.text(), right.text(), self.look.theme)
         } else {
-            (flat(left.text(), self.theme), flat(right.text(), self.theme))
+            (flat(left.text(), self.look.theme), flat(right.text(), self.look.theme))
         };
         let (one, other) = (Side::Left(left, right), Side::Right(right, left));
         let answer = |side: Side<'_>, spans: Vec<Span<'static>>| {
@@ -270,8 +276,8 @@ impl Look<'_> {
         };
         let sources = |side: Side<'_>| {
             let mut lines =
-                vec![Line::styled(self.words.sources_of_turn(side.turn().record.number), self.theme.strong)];
-            lines.extend(side_rows(side, self.column(), (self.theme, self.words)));
+                vec![Line::styled(self.look.words.sources_of_turn(side.turn().record.number), self.look.theme.strong)];
+            lines.extend(side_rows(side, &Look { width: self.column(), ..self.look }));
             lines.push(Line::default());
             lines
         };
@@ -284,35 +290,35 @@ impl Look<'_> {
     }
 
     fn head(&self, turn: &Turn) -> Vec<Line<'static>> {
-        let (record, words) = (&turn.record, self.words);
+        let (record, words) = (&turn.record, self.look.words);
         let sources = turn.answer().map(|answer| answer.prompt.sources().len()).unwrap_or_default();
         let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
         let mut about = words.turn_number(record.number);
         if turn.is_answered() {
-            let told = words.read_and_took((sources, tokens), record.trace.timings_ms.until_answered());
-            about = format!("{about} · {told}");
+            let usage = words.read_and_took(sources, tokens, record.trace.timings_ms.until_answered());
+            about = format!("{about} · {usage}");
         }
-        vec![Line::styled(fit(&about, self.column()), self.theme.strong)]
+        vec![Line::styled(fit(&about, self.column()), self.look.theme.strong)]
     }
 
-    /// How a turn ended, or what it is doing.
+    /// The outcome of a turn, or its running stage.
     fn ending(&self, turn: &Turn, running: Option<&str>) -> Vec<Line<'static>> {
-        let words = self.words;
+        let words = self.look.words;
         let (text, style) = match (&turn.record.outcome, running) {
-            (_, Some(running)) => (running.to_owned(), self.theme.accent),
+            (_, Some(running)) => (running.to_owned(), self.look.theme.accent),
             (Outcome::Answered, _) => match turn.answer().filter(|answer| !answer.answered) {
-                Some(_) => (words.out_of_scope().to_owned(), self.theme.warn),
+                Some(_) => (words.out_of_scope().to_owned(), self.look.theme.warn),
                 None => return Vec::new(),
             },
-            (Outcome::Canceled, _) => (words.canceled().to_owned(), self.theme.warn),
-            (Outcome::Failed(why), _) => (format!("{}{}", words.failed(), clean_line(why)), self.theme.bad),
+            (Outcome::Canceled, _) => (words.canceled().to_owned(), self.look.theme.warn),
+            (Outcome::Failed(why), _) => (format!("{}{}", words.failed(), clean_line(why)), self.look.theme.bad),
         };
         wrap(&[Span::styled(text, style)], self.column(), &Indent::default())
     }
 
     /// Two blocks in columns, or one below the other.
     fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>) -> Vec<Line<'static>> {
-        if self.room < TWO {
+        if self.look.width < TWO {
             return left.into_iter().chain(right).collect();
         }
         let rows = left.len().max(right.len());
@@ -328,7 +334,7 @@ impl Look<'_> {
             let other = right.next().unwrap_or_default();
             line = Line::from(line.spans);
             line.push_span(Span::raw(" ".repeat(missing)));
-            line.push_span(Span::styled(BETWEEN, self.theme.dim));
+            line.push_span(Span::styled(BETWEEN, self.look.theme.dim));
             line.spans.extend(other.spans.into_iter().map(|span| span.clone().style(other.style.patch(span.style))));
             line
         };
@@ -336,18 +342,18 @@ impl Look<'_> {
     }
 }
 
-/// What the two turns have not alike, a line each.
-fn differences(app: &App, (left, right): (&Turn, &Turn), words: Words) -> Vec<String> {
+/// The differences of two turns, one line each.
+fn differences(app: &App, left: &Turn, right: &Turn, words: Words) -> Vec<String> {
     let (one, other) = (&left.record, &right.record);
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     let arrow = |name: &str, from: &str, to: &str| format!("{name}: {} → {}", clean_line(from), clean_line(to));
     if one.completed_question != other.completed_question {
-        told.push(arrow(words.share_question(), &one.completed_question, &other.completed_question));
+        differences.push(arrow(words.share_question(), &one.completed_question, &other.completed_question));
     }
     match (&one.trace.settings, &other.trace.settings) {
-        (Some(before), Some(now)) => told.extend(other_settings(before, now, words)),
+        (Some(before), Some(now)) => differences.extend(other_settings(before, now, words)),
         (None, None) => {}
-        _ => told.push(words.one_settings_unknown().to_owned()),
+        _ => differences.push(words.one_settings_unknown().to_owned()),
     }
     let (from, to) = (&one.trace, &other.trace);
     let names = [
@@ -355,28 +361,29 @@ fn differences(app: &App, (left, right): (&Turn, &Turn), words: Words) -> Vec<St
         (words.cost_generator(), &from.generator, &to.generator),
         (words.cost_embedder(), &from.embedder, &to.embedder),
     ];
-    told.extend(names.into_iter().filter(|(_, from, to)| from != to).map(|(name, from, to)| arrow(name, from, to)));
+    differences
+        .extend(names.into_iter().filter(|(_, from, to)| from != to).map(|(name, from, to)| arrow(name, from, to)));
     for (turn, other) in [(left, right), (right, left)] {
         let of_one = picks(turn).iter().filter(|pick| !picks(other).contains(pick));
-        told.extend(of_one.map(|pick| words.turn_picks(turn.record.number, &said(pick, words))));
+        differences.extend(of_one.map(|pick| words.turn_picks(turn.record.number, &override_text(pick, words))));
     }
     let (before, now) = (app.history_before(left.key), app.history_before(right.key));
     if before != now {
-        told.push(words.told_of_turns(before.len(), now.len()));
+        differences.push(words.told_of_turns(before.len(), now.len()));
     }
-    if told.is_empty() {
-        told.push(words.nothing_differs().to_owned());
+    if differences.is_empty() {
+        differences.push(words.nothing_differs().to_owned());
     }
-    told
+    differences
 }
 
 fn picks(turn: &Turn) -> &[Override] {
     turn.variant().map_or(&[], |variant| variant.picks.as_slice())
 }
 
-/// The sources of one turn, each with what became of it in the other; below those the model was given, what else was
-/// found.
-fn side_rows(side: Side<'_>, columns: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
+/// The sources of one turn, each with its move; hits outside the prompt come last.
+fn side_rows(side: Side<'_>, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: columns } = *look;
     let turn = side.turn();
     if turn.hits().is_empty() {
         return vec![Line::styled(words.no_source(), theme.dim)];
@@ -404,10 +411,10 @@ fn side_rows(side: Side<'_>, columns: usize, (theme, words): (&Theme, Words)) ->
     rows
 }
 
-/// How the place of a source differs in the other turn, or from it.
+/// How the rank of a source differs between the turns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moved {
-    /// The other turn has no sources to compare with.
+    /// The other turn has no sources.
     Unknown,
     Same,
     Now(usize),

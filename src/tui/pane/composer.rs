@@ -1,4 +1,4 @@
-//! Where the question is written.
+//! The composer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -37,7 +37,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
     if !screen.composer.is_empty() && app.domain().is_some() {
         let room = usize::from(area.width.saturating_sub(2));
-        let meter = token_meter::before(app, &screen.composer.text(), (room, words)).unwrap_or_default();
+        let meter = token_meter::before(app, &screen.composer.text(), room, words).unwrap_or_default();
         frame_block = frame_block.title_bottom(Line::styled(meter, theme.dim).right_aligned());
     }
     let stop = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! An evidence in its context, drawn over the panes: the parts apart, and the ranks with and without them.
+//! A piece of evidence in its context, drawn over the panes: the parts, and the ranks with and without them.
 //!
-//! Invariant: what is the evidence itself is told from its context by more than its look: each part has its name.
-//! Not here: what keys do (`tui::context`), what the ranks are (`retrieval`).
+//! Invariant: each part has a name, so that evidence and context differ by more than style.
+//! Not here: keys (`tui::context`), the ranks (`retrieval`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -9,25 +9,25 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::evidence::origin;
-use super::popup::{FOOTER, draw_search, middle, room_for_search};
+use super::popup::{FOOTER, SearchRoom, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::context::{ContextView, PARTS};
 use crate::long_text::Flowing;
+use crate::look::Look;
 use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, fit, pad, paragraphs, width};
-use crate::theme::Theme;
 use ragonite_app::{App, Fetched};
 use ragonite_base::EvidenceId;
 use ragonite_document::evidence::ContextParts;
 use ragonite_rag::retrieval::{AblatedHit, AblatedRank, Hit};
 
-/// Cells of the names of the parts, with key and mark.
+/// Cells of a part's name, key and mark.
 const NAMES: usize = 16;
-/// Rows of the context that are to be seen beside the ranks, at least.
+/// Least visible rows of the context beside the ranks.
 const LEAST: usize = 6;
-/// Widest the whole may be.
+/// Largest width of the popup.
 const WIDEST: usize = 100;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -37,7 +37,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let hit = view.hit(app);
     let title = hit.map_or_else(|| words.context().to_owned(), |hit| words.context_of(hit.rank));
     let left = || (paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)), Vec::new());
-    let look = (room, &theme, words);
+    let look = &Look { theme: &theme, words, width: room };
     let (mut lines, mut below) =
         hit.map_or_else(left, |hit| (parts(app, view, hit, look), ranks(app, view, hit, look)));
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
@@ -45,7 +45,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let mut frame_block = block(fit(&title, room), Focus::Here, &theme);
     let mut inner = frame_block.inner(at);
     let height = usize::from(inner.height);
-    // Who switches a part off looks for what that does: it stays in view where there is room for both.
+    // The ranks stay in view below the text where there is room, because they show the effect of a switch.
     let stays = view.parts != ContextParts::ALL && lines.len() + below.len() > height && below.len() + LEAST <= height;
     let mut under = Rect { height: 0, ..inner };
     if stays {
@@ -55,7 +55,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     } else {
         lines.append(&mut below);
     }
-    let (body, typed) = room_for_search(inner, view.text.typed.as_ref());
+    let SearchRoom { body, line: typed } = room_for_search(inner, view.text.typed.as_ref());
     let seen = view.text.seen(lines, usize::from(body.height), Flowing::OneText);
     if view.text.scroll.below() > 0 {
         let more = words.more_below(view.text.scroll.below());
@@ -70,8 +70,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-fn parts(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (room, theme, words) = look;
+fn parts(app: &App, view: &ContextView, hit: &Hit, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let tried = match view.trial(app).map(|trial| &trial.ranks) {
         Some(Fetched::Here(tried)) => tried.as_slice(),
         _ => &[],
@@ -89,19 +89,19 @@ fn parts(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words))
         let on = view.parts.contains(part);
         let label = format!(" {key} [{}] {}", if on { 'x' } else { ' ' }, words.part(of));
         let label = Span::styled(pad(&label, NAMES), if on { theme.strong } else { theme.dim });
-        let said = match (on, indexed) {
+        let shown = match (on, indexed) {
             _ if text.trim().is_empty() => words.part_is_empty(),
             (_, Some(indexed)) if !indexed.contains(part) => words.part_not_indexed(),
             (false, _) => words.part_is_off(),
             (true, _) => text,
         };
-        lines.extend(labelled(label, paragraphs(said, theme.dim, room, &Indent::of(NAMES))));
+        lines.extend(labelled(label, paragraphs(shown, theme.dim, room, &Indent::of(NAMES))));
     }
     lines.push(Line::default());
     lines
 }
 
-/// A text behind its name.
+/// Puts a label before a text.
 fn labelled(label: Span<'static>, mut text: Vec<Line<'static>>) -> Vec<Line<'static>> {
     match text.first_mut().and_then(|line| line.spans.first_mut()) {
         Some(first) => *first = label,
@@ -110,14 +110,14 @@ fn labelled(label: Span<'static>, mut text: Vec<Line<'static>>) -> Vec<Line<'sta
     text
 }
 
-/// The names of the parts that are switched off.
+/// Names of the parts that are off.
 fn off(parts: ContextParts, words: Words) -> String {
     let off = PARTS.iter().filter(|(_, part, _)| !parts.contains(*part));
     off.map(|(.., of)| words.without(*of)).collect::<Vec<_>>().join(", ")
 }
 
-fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (room, theme, words) = look;
+fn ranks(app: &App, view: &ContextView, hit: &Hit, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
     let now = words.ranks_now(hit.rank, &dense, &lexical);
@@ -147,8 +147,8 @@ fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words))
     lines
 }
 
-fn row(hit: &Hit, tried: Option<&AblatedHit>, seen: EvidenceId, look: (usize, &Theme, Words)) -> Line<'static> {
-    let (room, theme, words) = look;
+fn row(hit: &Hit, tried: Option<&AblatedHit>, seen: EvidenceId, look: &Look<'_>) -> Line<'static> {
+    let Look { theme, words, width: room } = *look;
     let here = hit.evidence == seen;
     let placed = |placed: AblatedRank| words.number(&format!("{:>2} ({:.3})", placed.rank, placed.cosine));
     let moved = |tried: &AblatedHit| match (tried.now.rank, tried.then.rank) {

@@ -1,7 +1,7 @@
-//! Questions and answers, with what the running turn is doing.
+//! The conversation pane: questions, answers and the running stage.
 //!
-//! Invariant: a frame costs what is seen, however long the conversation is.
-//! Not here: what a turn looks like (`turn`), which turns are kept as they were drawn (`turn_cache`).
+//! Invariant: the cost of a frame depends on the visible lines, not on the length of the conversation.
+//! Not here: layout of a turn (`turn`), cached turns (`turn_cache`).
 
 use std::ops::Range;
 
@@ -14,6 +14,7 @@ use time::OffsetDateTime;
 use super::turn::{self, Drawn};
 use super::turn_cache::Column;
 use super::{Focus, block, empty_state};
+use crate::look::Look;
 use crate::messages::{Noun, Words};
 use crate::mouse::Targets;
 use crate::reflow::{Piece, reverse_on};
@@ -25,8 +26,7 @@ use ragonite_base::clean_line;
 /// Cells before each line, for the mark of the selected turn.
 pub(super) const MARK: usize = 2;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
-    let (area, now) = at;
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let title = app.conversation().map_or_else(String::new, |open| format!(" · {}", clean_line(&open.title)));
     let focus = Focus::of(screen, Pane::Conversation);
@@ -41,8 +41,8 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
     }
     let running = running(app, screen, width, now);
     let mut column = Column::of(app, screen, width, running);
-    let view = view(app, screen, &mut column, (usize::from(inner.height), focus));
-    let seen = seen_lines(app, screen, &mut column, (&view, inner, focus));
+    let view = view(app, screen, &mut column, usize::from(inner.height), focus);
+    let seen = seen_lines(app, screen, &mut column, &view, inner, focus);
     let below = match (screen.conversation.below(), app.is_busy_here()) {
         (0, _) => String::new(),
         (below, true) => words.new_text_below(below),
@@ -53,9 +53,8 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
     frame.render_widget(Paragraph::new(seen), inner);
 }
 
-/// Goes where it was wished to go. Gives the lines that are seen.
-fn view(app: &App, screen: &mut ScreenState, column: &mut Column, look: (usize, Focus)) -> Range<usize> {
-    let (height, focus) = look;
+/// Applies pending scrolls. Returns the visible lines.
+fn view(app: &App, screen: &mut ScreenState, column: &mut Column, height: usize, focus: Focus) -> Range<usize> {
     let selected = screen.turn_index(app).unwrap_or(0);
     column.show(app, screen, height);
     if std::mem::take(&mut screen.reveal_turn) {
@@ -79,7 +78,7 @@ fn view(app: &App, screen: &mut ScreenState, column: &mut Column, look: (usize, 
     column.show(app, screen, height)
 }
 
-/// The line of the citation that was just chosen.
+/// The line of a newly chosen citation.
 fn citation_line(app: &App, screen: &mut ScreenState, column: &mut Column, selected: usize) -> Option<usize> {
     let chosen = screen.citation.filter(|chosen| chosen.is_new())?;
     screen.citation = Some(chosen.seen());
@@ -89,7 +88,7 @@ fn citation_line(app: &App, screen: &mut ScreenState, column: &mut Column, selec
     Some(start + marks.get(chosen.at)?.place.first()?.line)
 }
 
-/// Takes the step to a match that is wanted. Gives the line of the match it leads to.
+/// Takes the pending step to a match. Returns the line of the match.
 fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: usize) -> Option<usize> {
     let mut find = screen.find.take()?;
     let mut matches: Vec<(usize, usize)> = Vec::new();
@@ -104,7 +103,7 @@ fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: 
     let to = find.step(&lines, find.line.unwrap_or(top));
     screen.find = Some(find);
     let (at, nth) = matches.get(lines.iter().position(|line| Some(*line) == to)?).copied()?;
-    // It may have been found on lines of another width.
+    // The match may have been found at another width.
     column.settle(app, screen, at);
     let start = column.lines_of(at).start;
     let mut find = screen.find.take()?;
@@ -115,12 +114,14 @@ fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: 
     line
 }
 
-/// The lines of the view, and where a click finds what.
+/// The lines of the view; records the mouse targets.
 fn seen_lines(
     app: &App,
     screen: &mut ScreenState,
     column: &mut Column,
-    (view, inner, focus): (&Range<usize>, Rect, Focus),
+    view: &Range<usize>,
+    inner: Rect,
+    focus: Focus,
 ) -> Vec<Line<'static>> {
     let find = screen.find.clone().filter(|_| focus == Focus::Here);
     let (theme, selected) = (screen.theme, screen.turn_index(app));
@@ -138,7 +139,7 @@ fn seen_lines(
         let drawn = &turn.drawn;
         for number in lines {
             let mut line = drawn.lines.get(number).cloned().unwrap_or_default();
-            note_marks(drawn, number, (inner, seen.len()), &mut targets);
+            note_marks(drawn, number, inner, seen.len(), &mut targets);
             reverse_on(&mut line, number, found);
             if let Some(mark) = chosen.and_then(|chosen| drawn.marks.get(chosen.at)) {
                 reverse_on(&mut line, number, std::slice::from_ref(&mark.place));
@@ -154,9 +155,8 @@ fn seen_lines(
     seen
 }
 
-/// Notes where the citations of a line are.
-fn note_marks(drawn: &Drawn, number: usize, at: (Rect, usize), targets: &mut Targets) {
-    let (inner, row) = at;
+/// Records the areas of the citations of a line.
+fn note_marks(drawn: &Drawn, number: usize, inner: Rect, row: usize, targets: &mut Targets) {
     for (nth, mark) in drawn.marks.iter().enumerate() {
         for Piece { letters, .. } in mark.place.iter().filter(|piece| piece.line == number) {
             let text: String = drawn.lines.get(number).map(ToString::to_string).unwrap_or_default();
@@ -168,14 +168,14 @@ fn note_marks(drawn: &Drawn, number: usize, at: (Rect, usize), targets: &mut Tar
     }
 }
 
-/// The running turn's lines with its key.
+/// The running turn, laid out.
 fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -> Option<(TurnKey, Drawn)> {
     let turn = app.turn(app.phase().turn()?)?;
-    let (theme, words) = (&screen.theme, screen.words);
+    let look = Look { theme: &screen.theme, words: screen.words, width };
     let mut drawn = if matches!(app.phase(), Phase::Explaining(_)) {
-        turn::settled(app, turn, (theme, &screen.keymap, words), width)
+        turn::settled(app, turn, &screen.keymap, &look)
     } else {
-        turn::unsettled(turn, (theme, words), width)
+        turn::unsettled(turn, &look)
     };
     let lines = &mut drawn.lines;
     while lines.last().is_some_and(|line| line.width() == 0) {
@@ -183,12 +183,12 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
     }
     lines.push(Line::default());
     if let Some(stage) = stage(app, screen, now) {
-        lines.extend(wrap(&[Span::styled(stage, theme.accent)], width, &Indent::default()));
+        lines.extend(wrap(&[Span::styled(stage, look.theme.accent)], width, &Indent::default()));
     }
     Some((turn.key, drawn))
 }
 
-/// What the running turn is doing, and for how long.
+/// The running stage and its time.
 pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
     if let Some(ahead) = app.prefetching().and_then(|key| app.turn(key)) {
         return Some(screen.words.in_background(&explaining(ahead, screen.words)));

@@ -1,7 +1,7 @@
-//! The whole document of a hit, drawn over the panes: laid out only where it is seen.
+//! The whole document of a hit, drawn over the panes.
 //!
-//! Invariant: a frame lays out the parts that are seen and those that a move leads over, never the whole document.
-//! Not here: what keys do (`tui::document`).
+//! Invariant: a frame lays out the visible parts and the parts that a move crosses, never the whole document.
+//! Not here: keys (`tui::document`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -20,9 +20,9 @@ use crate::theme::Theme;
 use ragonite_app::{App, DocumentPart, Fetched, Piece};
 use ragonite_base::{EvidenceId, clean_line};
 
-/// Widest the whole may be: longer lines are hard to read.
+/// Largest width, because longer lines are hard to read.
 const WIDEST: usize = 110;
-/// Lines that stay in sight above what is gone to.
+/// Lines that stay visible above a target.
 const ABOVE: usize = 3;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -66,7 +66,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-/// How far the document is read, or that it lacks what is looked for.
+/// The position in the document, or that the search has no match.
 fn where_it_is(view: &DocumentView, parts: usize, words: Words) -> String {
     match (&view.find, view.found) {
         (Some(find), Found::Nowhere) => words.not_in_document(&fit(&clean_line(&find.text), 30)),
@@ -74,7 +74,7 @@ fn where_it_is(view: &DocumentView, parts: usize, words: Words) -> String {
     }
 }
 
-/// Makes the moves that were noted.
+/// Applies the pending moves.
 fn go(view: &mut DocumentView, text: &Text<'_>, height: usize) {
     view.height = height;
     match view.goal.take() {
@@ -99,12 +99,12 @@ fn go(view: &mut DocumentView, text: &Text<'_>, height: usize) {
     }
     let by = std::mem::take(&mut view.moves);
     view.top = if by < 0 { text.up(view.top, by.unsigned_abs()) } else { text.down(view.top, by.unsigned_abs()) };
-    // The end of the document is at the end of the window.
+    // The last line never scrolls above the bottom.
     let seen = text.seen(view.top, height).len();
     view.top = text.up(view.top, height - seen.min(height));
 }
 
-/// A document with what it takes to lay it out; it has at least one part.
+/// A document with its layout; it has at least one part.
 struct Text<'a> {
     parts: &'a [DocumentPart],
     hit: EvidenceId,
@@ -141,7 +141,7 @@ impl Text<'_> {
         lines
     }
 
-    /// The lines from a place on, at most so many.
+    /// At most `most` lines from a place on.
     fn seen(&self, top: Place, most: usize) -> Vec<Line<'static>> {
         let mut seen = Vec::new();
         let mut skip = top.line;
@@ -156,7 +156,7 @@ impl Text<'_> {
         seen
     }
 
-    /// So many lines further down, or the last line.
+    /// The place `by` lines further down, or the last line.
     fn down(&self, from: Place, by: usize) -> Place {
         let (mut part, mut line) = (from.part, from.line + by);
         loop {
@@ -171,7 +171,7 @@ impl Text<'_> {
         }
     }
 
-    /// So many lines further up, or the first line.
+    /// The place `by` lines further up, or the first line.
     fn up(&self, from: Place, by: usize) -> Place {
         let (mut part, mut line, mut left) = (from.part, from.line, by);
         loop {
@@ -193,7 +193,7 @@ impl Text<'_> {
         Place { part, line: self.lines(part).len() - 1 }
     }
 
-    /// The next place that has what is looked for; from the last one the first, and back.
+    /// The next match, cyclically.
     fn next(&self, find: &Find, way: Way, from: Place) -> Option<Place> {
         let total = self.parts.len();
         (0..=total).find_map(|step| {
@@ -211,7 +211,7 @@ impl Text<'_> {
         })
     }
 
-    /// The lines of a part that have it, those above its text too.
+    /// The lines of a part with a match, headings included.
     fn matches(&self, find: &Find, at: usize) -> Vec<usize> {
         let Some(part) = self.parts.get(at) else { return Vec::new() };
         let in_text = find.is_in(&part.text);

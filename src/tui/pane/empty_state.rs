@@ -1,6 +1,6 @@
-//! What stands in the conversation while nothing has been asked: what is missing for a first answer, and how to get it.
+//! The empty conversation: what is missing for a first answer, and how to get it.
 //!
-//! Invariant: what has to be done fits 60x20, where the folders have paths of usual length.
+//! Invariant: the instructions fit 60x20, with folder paths of usual length.
 
 use ratatui::text::Line;
 
@@ -12,7 +12,7 @@ use crate::text::{Indent, paragraphs};
 use ragonite_app::{App, FetchSupport, MissingModels};
 use ragonite_base::clean_line;
 
-/// The lines, an empty one first.
+/// The lines, after an empty line.
 pub(super) fn lines(app: &App, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::default()];
     for line in text(app, screen).lines() {

@@ -1,6 +1,6 @@
-//! The hits of the selected turn, best first; the selected one is opened.
+//! The hits of the selected turn, best first; the selected hit is open.
 //!
-//! Invariants: the place of a hit in its document is always told; the header of a table stays while its rows scroll.
+//! Invariants: the location of a hit in its document is always shown; a table header stays while its rows scroll.
 
 use std::ops::Range;
 
@@ -12,6 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::table::{self, InTable, TableLook};
 use super::{say, say_below, side_block, side_block_of};
 use crate::action::{Action, Place};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::screen::{Pane, ScreenState};
 use crate::text::{self, Indent, fit, fit_middle, paragraphs};
@@ -21,18 +22,18 @@ use ragonite_base::clean_line;
 use ragonite_rag::prompt::{Cut, CutHow};
 use ragonite_rag::retrieval::{Age, Hit};
 
-/// Before every line of a hit but its first.
+/// Indent of every line of a hit but the first.
 const LEAD: &str = "    ";
-/// Between two things that are said of a hit.
+/// Separator of the attributes of a hit.
 const BETWEEN: &str = " · ";
-/// Fewer cells say nothing.
+/// Shortest useful text, in cells.
 const SHORTEST: usize = 8;
 
 pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let earlier = screen.turn(app).filter(|turn| app.turns().last().is_some_and(|last| last.key != turn.key));
     let frame_block = match earlier {
-        Some(turn) => side_block_of(screen, Pane::Evidence, (&words.sources_of_turn(turn.record.number), area.width)),
+        Some(turn) => side_block_of(screen, Pane::Evidence, &words.sources_of_turn(turn.record.number), area.width),
         None => side_block(screen, Pane::Evidence, &theme),
     };
     let inner = frame_block.inner(area);
@@ -69,7 +70,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let mut view = screen.evidence.scroll.view(lines.len(), height);
     if std::mem::take(&mut screen.evidence.reveal) {
         screen.evidence.scroll.reveal(selected.clone());
-        // The place that was looked for may be far below the first line of a long hit.
+        // The match may be far below the first line of a long hit.
         if let Some(place) = marked.iter().find(|line| stepped && selected.contains(line)) {
             screen.evidence.scroll.reveal(*place..*place + 1);
         }
@@ -83,27 +84,27 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         }
     }
     frame.render_widget(Paragraph::new(seen), inner);
-    say_below(screen.evidence.scroll.below(), (screen, Pane::Evidence, area), frame);
+    say_below(screen.evidence.scroll.below(), screen, Pane::Evidence, area, frame);
 }
 
-/// The hits as lines, each with the hit it is of.
+/// The hits as lines, each with the index of its hit.
 struct Laid {
     lines: Vec<Line<'static>>,
     owners: Vec<Option<usize>>,
     /// The lines of the selected hit.
     selected: Range<usize>,
-    /// Where its table is, if it is open and has one.
+    /// Lines of its table, if it is open and has one.
     table: Option<TablePlace>,
 }
 
-/// The lines of a table that is seen.
+/// The lines of a visible table.
 struct TablePlace {
     header: Range<usize>,
     rows: Range<usize>,
 }
 
 impl TablePlace {
-    /// The header, where it is scrolled away above rows that are still seen.
+    /// The header, where it is scrolled away above visible rows.
     fn header_over(self, top: usize) -> Option<Range<usize>> {
         (self.header.start < top && top + self.header.len() < self.rows.end).then_some(self.header)
     }
@@ -115,7 +116,7 @@ impl TablePlace {
 }
 
 fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
-    let look = (width, &screen.theme, screen.words);
+    let look = &Look { theme: &screen.theme, words: screen.words, width };
     let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
     let origins: Vec<String> = turn.hits().iter().map(origin).collect();
     for (at, hit) in turn.hits().iter().enumerate() {
@@ -123,7 +124,7 @@ fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
         let here = at == screen.evidence.selected;
         laid.lines.extend(head(turn, hit, here.then_some('›'), look));
         let is_open = here && !screen.evidence.closed;
-        // Hits of one heading, the rows of a table above all, are told apart by nothing but what they say.
+        // Hits with the same origin, such as rows of a table, differ only in their text.
         if !is_open && origins.iter().filter(|other| **other == origins[at]).count() > 1 {
             laid.lines.push(beginning(hit, look));
         }
@@ -140,16 +141,16 @@ fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
     laid
 }
 
-/// Where it is from; what became of it, how it was found and where it stands in its document. The last stays whole.
-fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (width, theme, words) = look;
+/// Two lines: origin; outcome, scores and location. The location is never cut.
+fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, words.kind(hit.kind));
     let name = origin_in(hit, width.saturating_sub(text::width(&lead)));
     let style = if cursor.is_some() { theme.selected } else { theme.text };
     let mut lines = vec![Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)])];
     let location = Location::of(hit);
     let mut line = vec![Span::raw(LEAD)];
-    for mark in told(turn, hit, (theme, words)).into_iter().chain(version(turn, hit, (theme, words))) {
+    for mark in outcome(turn, hit, theme, words).into_iter().chain(version(turn, hit, theme, words)) {
         line.extend([mark, Span::styled(BETWEEN, theme.dim)]);
     }
     let mut used: usize = line.iter().map(Span::width).sum();
@@ -164,13 +165,13 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Word
     lines
 }
 
-/// How what it says begins, on one line.
-fn beginning(hit: &Hit, (width, theme, _): (usize, &Theme, Words)) -> Line<'static> {
-    let text = fit(&clean_line(&hit.content), width.saturating_sub(text::width(LEAD)));
-    Line::from(vec![Span::raw(LEAD), Span::styled(text, theme.text)])
+/// The beginning of the content on one line.
+fn beginning(hit: &Hit, look: &Look<'_>) -> Line<'static> {
+    let text = fit(&clean_line(&hit.content), look.width.saturating_sub(text::width(LEAD)));
+    Line::from(vec![Span::raw(LEAD), Span::styled(text, look.theme.text)])
 }
 
-/// Its scores and its ranks in both searches.
+/// Scores and ranks of both retrievers.
 fn found(hit: &Hit, words: Words) -> String {
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
@@ -181,7 +182,7 @@ fn found(hit: &Hit, words: Words) -> String {
     }
 }
 
-/// Both in so many cells: the heading of the location gives way first, then the scores.
+/// Scores and location in `room` cells: first the heading of the location is shortened, then the scores.
 fn found_and_place(found: &str, location: &Location, room: usize) -> String {
     if location.least() == 0 {
         return whole_parts(found, room);
@@ -196,7 +197,7 @@ fn found_and_place(found: &str, location: &Location, room: usize) -> String {
     format!("{found}{BETWEEN}{}", location.fit(rest))
 }
 
-/// As many of its parts as have room, with `…` where some are missing: half a score would be another one.
+/// As many whole parts as fit, then `…`, because a cut score would read as another score.
 fn whole_parts(found: &str, room: usize) -> String {
     if text::width(found) <= room {
         return found.to_owned();
@@ -212,11 +213,11 @@ fn whole_parts(found: &str, room: usize) -> String {
     String::new()
 }
 
-/// Where a hit stands in its document, as `page 3, Agenda, text 1 (in Projects)`, in parts.
+/// Location of a hit in its document, such as `page 3, Agenda, text 1 (in Projects)`.
 struct Location {
-    /// `page 3, `, or nothing.
+    /// `page 3, `, or empty.
     page: String,
-    /// The heading, which also stands in the line above; nothing where the location has none.
+    /// The heading, or empty.
     heading: String,
     /// `text 1`.
     place: String,
@@ -242,7 +243,7 @@ impl Location {
         }
     }
 
-    /// Cells of what is always shown.
+    /// Cells of the part that is always shown.
     fn least(&self) -> usize {
         text::width(&self.page) + text::width(&self.place)
     }
@@ -269,13 +270,13 @@ pub(super) fn origin(hit: &Hit) -> String {
     origin_of(&hit.title, &hit.heading)
 }
 
-/// Title › heading of what is no hit.
+/// Title › heading of evidence that is no hit.
 pub(super) fn origin_of(title: &str, heading: &str) -> String {
     let (title, heading) = (clean_line(title), clean_line(heading));
     if heading.is_empty() || heading == title { title } else { format!("{title} › {heading}") }
 }
 
-/// Title › heading in so many cells: the heading gives way first, from its middle.
+/// Title › heading in `room` cells; the middle of the heading is cut first.
 fn origin_in(hit: &Hit, room: usize) -> String {
     let (whole, title) = (origin(hit), clean_line(&hit.title));
     let for_heading = room.saturating_sub(text::width(&title) + text::width(" › "));
@@ -285,8 +286,8 @@ fn origin_in(hit: &Hit, room: usize) -> String {
     }
 }
 
-/// What became of a hit in the prompt, then in the answer.
-fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'static>> {
+/// Outcome of a hit in the prompt and in the answer.
+fn outcome(turn: &Turn, hit: &Hit, theme: &Theme, words: Words) -> Vec<Span<'static>> {
     let Some(answer) = turn.answer() else { return Vec::new() };
     let is_cited = answer.citations.contains(&hit.rank);
     let is_its_own = |cut: &&Cut| cut.rank == hit.rank && cut.how != CutHow::Neighbour;
@@ -304,21 +305,21 @@ fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'st
     in_prompt.into_iter().chain(cited).collect()
 }
 
-/// Which version of its page a hit is from, and where the newest stands.
-fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<'static>> {
+/// The version of a hit, and the rank of the newest version.
+fn version(turn: &Turn, hit: &Hit, theme: &Theme, words: Words) -> Option<Span<'static>> {
     let version = hit.version?;
     match version.age {
         Age::Newest => Some(Span::styled(words.newest_version(), theme.dim)),
         Age::Older => {
             let newest = turn.hits().iter().find(|other| other.evidence == version.newest);
-            let told =
+            let text =
                 newest.map_or_else(|| words.older_version().to_owned(), |newest| words.older_version_of(newest.rank));
-            Some(Span::styled(told, theme.warn))
+            Some(Span::styled(text, theme.warn))
         }
     }
 }
 
-/// The context, dim, around the content; below it the table, and where that is.
+/// The context, dim, around the content; below it the table, with its lines.
 fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'static>>, Option<TablePlace>) {
     let (theme, words) = (&screen.theme, screen.words);
     let indent = Indent::of(4);
@@ -334,7 +335,7 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'
     lines.extend(dim(words.heading_of_context(), &hit.context.heading_path.join(" › ")));
     lines.extend(dim(words.before_in_context(), &hit.context.before));
     let grid = app.table(hit.evidence);
-    // A table's content says the same as its grid, only harder to read.
+    // The content of a table repeats its grid.
     if !(hit.kind == ragonite_document::evidence::Kind::Table && matches!(grid, Some(Some(_)))) {
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }

@@ -1,6 +1,6 @@
-//! What is taken out of the program and how, drawn over the panes.
+//! The export popup, drawn over the panes.
 //!
-//! Not here: what keys do to it (`tui::export`).
+//! Not here: keys (`tui::export`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -23,7 +23,7 @@ const NAMES: usize = 8;
 pub(super) fn draw(screen: &ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let Some(Popup::Export(menu)) = &screen.popup else { return };
     let (theme, words) = (&screen.theme, screen.words);
-    let lines: Vec<Line<'static>> = Row::ALL.into_iter().map(|row| line(menu, row, (theme, words))).collect();
+    let lines: Vec<Line<'static>> = Row::ALL.into_iter().map(|row| line(menu, row, theme, words)).collect();
     let title = words.take_out();
     let wide = lines.iter().map(Line::width).max().unwrap_or(0).max(width(title));
     let at = middle(area, wide + 4, lines.len() + 2);
@@ -34,7 +34,7 @@ pub(super) fn draw(screen: &ScreenState, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// What a format is called, in every language.
+/// Name of a format, the same in every language.
 fn name_of(format: Format) -> &'static str {
     match format {
         Format::Markdown => "Markdown",
@@ -44,7 +44,7 @@ fn name_of(format: Format) -> &'static str {
 }
 
 /// `› As       [Markdown]  HTML   JSON`.
-fn line(menu: &ExportMenu, row: Row, (theme, words): (&Theme, Words)) -> Line<'static> {
+fn line(menu: &ExportMenu, row: Row, theme: &Theme, words: Words) -> Line<'static> {
     let (name, choices) = match row {
         Row::Format => (words.format(), FORMATS.map(|one| (name_of(one), one == menu.format)).to_vec()),
         Row::What => (words.how_much(), What::ALL.map(|one| (words.much(one), one == menu.what)).to_vec()),

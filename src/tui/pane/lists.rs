@@ -1,4 +1,4 @@
-//! Domains, the conversations of the open one, and those of them in the trash.
+//! Domains, the conversations of the open domain, and its trash.
 
 use std::ops::Range;
 
@@ -8,9 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::chrome::reading;
-use super::{Focus, block, say, say_below};
+use super::{Focus, Parts, block, say, say_below};
 use crate::action::{Action, Place};
 use crate::find::Way;
+use crate::look::Look;
 use crate::messages::{Noun, Words};
 use crate::outline::Scroll;
 use crate::screen::{Pane, ScreenState};
@@ -22,12 +23,12 @@ use ragonite_history::{ConversationRecord, Found, MOST_FOUND};
 /// Cells of the turns of a branch, at most: ` · 1–1000`.
 const TURNS: usize = 9;
 
-/// Something that can be opened.
+/// An entry of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
-    /// One that was left before it was stored.
+    /// A conversation that was left before it was stored.
     Unlisted(TurnKey),
     Trashed(ConversationId),
 }
@@ -39,7 +40,7 @@ pub(crate) fn entries(app: &App) -> usize {
     domains + app.found().map_or(others, |found| found.found.len())
 }
 
-/// An entry by its place: the domains first.
+/// The entry at an index; domains come first.
 pub(crate) fn entry(app: &App, at: usize) -> Option<Entry> {
     let domains = app.domains().unwrap_or_default();
     if let Some(domain) = domains.get(at) {
@@ -62,8 +63,8 @@ pub(crate) fn entry(app: &App, at: usize) -> Option<Entry> {
     Some(Entry::Trashed(trashed.id))
 }
 
-/// The place of the conversation that was found after this one or before it; past the end it is the first, and back.
-pub(crate) fn next_found(app: &App, found: &FoundConversations, (at, way): (usize, Way)) -> usize {
+/// Index of the next or previous found conversation, cyclically.
+pub(crate) fn next_found(app: &App, found: &FoundConversations, at: usize, way: Way) -> usize {
     let first = app.domains().map_or(0, <[_]>::len);
     let Some(last) = (first + found.found.len()).checked_sub(1).filter(|last| *last >= first) else { return at };
     match way {
@@ -92,84 +93,83 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         };
         return say(&text, frame, inner, &theme);
     }
-    let look = Row {
-        width: usize::from(inner.width.saturating_sub(1)),
-        cursor: (focus == Focus::Here).then_some(screen.lists),
-        theme,
-        words,
+    let look = ListLook {
+        look: Look { theme: &theme, words, width: usize::from(inner.width.saturating_sub(1)) },
+        height: usize::from(inner.height),
+        selected: screen.lists,
+        focus,
     };
-    let mut lines = vec![Line::styled(words.domains(), theme.dim)];
-    let mut owners: Vec<Option<usize>> = Vec::new();
-    let cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
-    lines.push(Line::default());
-    let at = screen.lists;
-    if let Some(found) = app.found() {
-        let scroll = &mut screen.lists_scroll;
-        let at = (at, scroll, usize::from(inner.height));
-        let seen = found_lines(app, (found, cursor_line), (&look, at), (&mut owners, &mut lines));
-        return draw_seen((lines, owners), seen, (screen, area, inner), frame);
-    }
-    let view = (&mut screen.lists_scroll, usize::from(inner.height));
-    let seen = conversation_lines(app, (&look, at), (domains.len(), cursor_line), view, (&mut lines, &mut owners));
-    draw_seen((lines, owners), seen, (screen, area, inner), frame);
+    let mut parts = Parts::new();
+    parts.push(None, Line::styled(words.domains(), theme.dim));
+    let cursor_line = domain_lines(app, domains, &look, &mut parts);
+    parts.push(None, Line::default());
+    let scroll = &mut screen.lists_scroll;
+    let seen = match app.found() {
+        Some(found) => found_lines(app, found, &look, cursor_line, scroll, &mut parts),
+        None => conversation_lines(app, &look, cursor_line, scroll, &mut parts),
+    };
+    draw_seen(parts, seen, screen, area, inner, frame);
 }
 
-/// The conversations and the trash, below `domains` lines of the list; gives which lines are seen. Those that are not are
-/// empty: a history of many years must cost no more than what is seen of it.
+/// Lines of the list, each with the index of its entry; headings have none.
+type ListParts = Parts<Option<usize>>;
+
+/// Appends the conversations and the trash. Returns the lines in view; the other lines are empty, because a history of
+/// many years must cost no more than the lines in view.
 fn conversation_lines(
     app: &App,
-    (look, cursor): (&Row, usize),
-    (domains, mut cursor_line): (usize, usize),
-    (scroll, height): (&mut Scroll, usize),
-    (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
+    look: &ListLook<'_>,
+    mut cursor_line: usize,
+    scroll: &mut Scroll,
+    parts: &mut ListParts,
 ) -> Range<usize> {
-    let Row { theme, words, .. } = *look;
-    lines.push(Line::styled(words.conversations(), theme.dim));
+    let Look { theme, words, .. } = look.look;
+    let domains = app.domains().map_or(0, <[_]>::len);
+    parts.push(None, Line::styled(words.conversations(), theme.dim));
     let unlisted = app.unlisted().count();
     if app.conversations().is_empty() && unlisted == 0 {
-        lines.push(Line::styled(words.none_yet(), theme.dim));
+        parts.push(None, Line::styled(words.none_yet(), theme.dim));
     }
     let before = domains + unlisted + app.conversations().len();
-    // Each has a line, so that the cursor's is known before they are drawn.
-    if let Some(at) = cursor.checked_sub(domains) {
+    // Each entry has one line, so the line of the cursor is known before the entries are drawn.
+    if let Some(at) = look.selected.checked_sub(domains) {
         let between = if at < unlisted + app.conversations().len() { 0 } else { 2 };
-        cursor_line = lines.len() + at + between;
+        cursor_line = parts.lines.len() + at + between;
     }
     let trash = if app.trash().is_empty() { 0 } else { 2 + app.trash().len() };
-    let total = lines.len() + unlisted + app.conversations().len() + trash;
-    let seen = scroll.view_around(total, height, cursor_line);
-    let mut push = |at: usize, line: &mut dyn FnMut() -> Line<'static>, lines: &mut Vec<Line<'static>>| {
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(if seen.contains(&lines.len()) { line() } else { Line::default() });
+    let total = parts.lines.len() + unlisted + app.conversations().len() + trash;
+    let seen = scroll.view_around(total, look.height, cursor_line);
+    let push = |at: usize, line: &mut dyn FnMut() -> Line<'static>, parts: &mut ListParts| {
+        let line = if seen.contains(&parts.lines.len()) { line() } else { Line::default() };
+        parts.push(Some(at), line);
     };
     for (at, left) in (domains..).zip(app.unlisted()) {
         let about = if left.answering == Answering::Now { words.runs(app.phase()) } else { words.not_stored_yet() };
-        push(at, &mut || look.line(at, None, (&clean_line(left.question), about)), lines);
+        push(at, &mut || look.line(at, None, &clean_line(left.question), about), parts);
     }
     for (at, conversation) in (domains + unlisted..).zip(app.conversations()) {
         let mut line = || {
             let open = app.conversation().is_some_and(|open| open.id == conversation.id);
             let about = about_conversation(app, conversation, words);
-            look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about))
+            look.line(at, open.then_some('●'), &clean_line(&conversation.title), &about)
         };
-        push(at, &mut line, lines);
+        push(at, &mut line, parts);
     }
     if !app.trash().is_empty() {
-        lines.push(Line::default());
-        lines.push(Line::styled(words.trash(), theme.dim));
+        parts.push(None, Line::default());
+        parts.push(None, Line::styled(words.trash(), theme.dim));
     }
     for (at, trashed) in (before..).zip(app.trash()) {
         let mut line = || {
             let about = trashed.deleted_at.map(|at| words.day(at)).unwrap_or_default();
-            look.line(at, None, (&clean_line(&trashed.title), &about))
+            look.line(at, None, &clean_line(&trashed.title), &about)
         };
-        push(at, &mut line, lines);
+        push(at, &mut line, parts);
     }
     seen
 }
 
-/// What stands beside the title of a conversation.
+/// The text beside the title of a conversation.
 fn about_conversation(app: &App, conversation: &ConversationRecord, words: Words) -> String {
     if app.is_answering(conversation.id) {
         return words.runs(app.phase()).to_owned();
@@ -177,109 +177,104 @@ fn about_conversation(app: &App, conversation: &ConversationRecord, words: Words
     if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) }
 }
 
-/// The domains, the selected one with more of it, and the ingest that runs. Gives the cursor's line where it is here.
-fn domain_lines(
-    app: &App,
-    domains: &[DomainSummary],
-    (look, selected): (&Row, usize),
-    (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
-) -> usize {
-    let (theme, words) = (look.theme, look.words);
+/// Appends the domains, the selected one with its details, and the ingest that runs. Returns the line of the cursor, or 0
+/// where it is on no domain.
+fn domain_lines(app: &App, domains: &[DomainSummary], look: &ListLook<'_>, parts: &mut ListParts) -> usize {
+    let Look { theme, words, width: columns } = look.look;
     let names = domains.iter().map(|domain| width(domain.name.as_str()));
-    let room = look.width.saturating_sub(names.max().unwrap_or(0) + 4);
+    let room = columns.saturating_sub(names.max().unwrap_or(0) + 4);
     let mut cursor_line = 0;
     for (at, domain) in domains.iter().enumerate() {
-        if at == selected {
-            cursor_line = lines.len();
+        if at == look.selected {
+            cursor_line = parts.lines.len();
         }
         let open = app.domain().is_some_and(|open| open.name == domain.name);
         let opening = app.opening_domain() == Some(&domain.name);
-        let about = if opening { words.opening_short().to_owned() } else { about(app, domain, (room, words)) };
+        let about = if opening { words.opening_short().to_owned() } else { about(app, domain, room, words) };
         let is_whole = about.starts_with(&size_of(domain, words));
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
-        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
+        parts.push(Some(at), look.line(at, open.then_some('●'), domain.name.as_str(), &about));
+        if let Some(problem) = domain.problem.as_ref().filter(|_| look.has_cursor(at)) {
             let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
-            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
-            cursor_line = lines.len() - 1;
-        } else if look.cursor == Some(at) && !is_whole {
-            lines.extend(paragraphs(&details(domain, words), theme.dim, look.width, &Indent::of(3)));
-            cursor_line = lines.len() - 1;
+            parts.extend(None, wrap(&[one_line(&problem.to_string(), theme.warn)], columns, &indent));
+            cursor_line = parts.lines.len() - 1;
+        } else if look.has_cursor(at) && !is_whole {
+            parts.extend(None, paragraphs(&details(domain, words), theme.dim, columns, &Indent::of(3)));
+            cursor_line = parts.lines.len() - 1;
         }
     }
     if let Some(running) = app.ingesting() {
-        lines.extend(wrap(&[one_line(&reading(running, words), theme.accent)], look.width, &Indent::of(1)));
+        parts.extend(None, wrap(&[one_line(&reading(running, words), theme.accent)], columns, &Indent::of(1)));
     }
     cursor_line
 }
 
-/// Lines, and the entry each belongs to.
-type Owned = (Vec<Line<'static>>, Vec<Option<usize>>);
-
-/// Draws the lines that are seen, and says how many are below.
-fn draw_seen(owned: Owned, seen: Range<usize>, at: (&mut ScreenState, Rect, Rect), frame: &mut Frame<'_>) {
-    let ((lines, owners), (screen, area, inner)) = (owned, at);
-    screen.targets.rows(Pane::Lists, inner, owners.into_iter().skip(seen.start));
-    let below = lines.len().saturating_sub(seen.end);
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(seen.start).take(seen.len()).collect();
+/// Draws the lines in view and says how many lines are below them.
+fn draw_seen(
+    parts: ListParts,
+    seen: Range<usize>,
+    screen: &mut ScreenState,
+    area: Rect,
+    inner: Rect,
+    frame: &mut Frame<'_>,
+) {
+    screen.targets.rows(Pane::Lists, inner, parts.owners.into_iter().skip(seen.start));
+    let below = parts.lines.len().saturating_sub(seen.end);
+    let seen: Vec<Line<'static>> = parts.lines.into_iter().skip(seen.start).take(seen.len()).collect();
     frame.render_widget(Paragraph::new(seen), inner);
-    say_below(below, (screen, Pane::Lists, area), frame);
+    say_below(below, screen, Pane::Lists, area, frame);
 }
 
-/// The name of its domain takes so much of the line of a found conversation at most: one part in so many.
+/// The domain name takes at most one part in this many of the line.
 const MOST_OF_DOMAIN: usize = 3;
 
-/// Turns of a found conversation that are shown.
+/// Most matching turns that are shown.
 const MOST_TURNS: usize = 8;
 
-/// The entry each line belongs to, and the lines.
-type Rows<'a> = (&'a mut Vec<Option<usize>>, &'a mut Vec<Line<'static>>);
-
-/// The conversations that were found, the selected one with its places. Gives the lines that are seen; `above` is the
-/// cursor's where it is not here.
+/// Appends the conversations that were found, the selected one with the turns that match. Returns the lines in view.
+/// `cursor_line` holds while the cursor is above the found conversations.
 fn found_lines(
     app: &App,
-    (found, above): (&FoundConversations, usize),
-    (look, (selected, scroll, height)): (&Row, (usize, &mut Scroll, usize)),
-    (owners, lines): Rows<'_>,
+    found: &FoundConversations,
+    look: &ListLook<'_>,
+    cursor_line: usize,
+    scroll: &mut Scroll,
+    parts: &mut ListParts,
 ) -> Range<usize> {
-    let (theme, words) = (look.theme, look.words);
+    let Look { theme, words, width: columns } = look.look;
     let before = app.domains().map_or(0, <[_]>::len);
     let title = words.conversations_with(&clean_line(&found.text));
-    lines.push(Line::styled(fit(&title, look.width), theme.dim));
+    parts.push(None, Line::styled(fit(&title, columns), theme.dim));
     if found.found.is_empty() {
-        lines.push(Line::styled(words.none_has_all_words(), theme.dim));
+        parts.push(None, Line::styled(words.none_has_all_words(), theme.dim));
     }
-    let here = selected.checked_sub(before).and_then(|at| Some((at, found.found.get(at)?)));
-    let places = here.map(|(_, one)| places(one, look)).unwrap_or_default();
-    // Each but the selected one has a line, so that the cursor's is known before they are drawn.
-    let cursor_line = here.map_or(above, |(at, _)| lines.len() + at + places.len());
+    let here = look.selected.checked_sub(before).and_then(|at| Some((at, found.found.get(at)?)));
+    let places = here.map(|(_, one)| places(one, &look.look)).unwrap_or_default();
+    // Each conversation but the selected one has one line, so the line of the cursor is known before drawing.
+    let cursor_line = here.map_or(cursor_line, |(at, _)| parts.lines.len() + at + places.len());
     let is_cut = found.found.len() >= MOST_FOUND;
-    let total = lines.len() + found.found.len() + places.len() + usize::from(is_cut);
-    let seen = scroll.view_around(total, height, cursor_line);
+    let total = parts.lines.len() + found.found.len() + places.len() + usize::from(is_cut);
+    let seen = scroll.view_around(total, look.height, cursor_line);
     for (at, one) in (before..).zip(&found.found) {
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(if seen.contains(&lines.len()) {
-            let about = about_found(app, &one.conversation, look);
+        let line = if seen.contains(&parts.lines.len()) {
+            let about = about_found(app, &one.conversation, &look.look);
             let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
-            look.line(at, open.then_some('●'), (&clean_line(&one.conversation.title), &about))
+            look.line(at, open.then_some('●'), &clean_line(&one.conversation.title), &about)
         } else {
             Line::default()
-        });
-        if at == selected {
-            lines.extend(places.iter().cloned());
+        };
+        parts.push(Some(at), line);
+        if at == look.selected {
+            parts.extend(None, places.iter().cloned());
         }
     }
     if is_cut {
-        lines.push(Line::styled(fit(&words.only_the_latest(MOST_FOUND), look.width), theme.dim));
+        parts.push(None, Line::styled(fit(&words.only_the_latest(MOST_FOUND), columns), theme.dim));
     }
     seen
 }
 
-/// What stands beside the title of a conversation that was found: the domain too, where it is not the open one.
-fn about_found(app: &App, conversation: &ConversationRecord, look: &Row) -> String {
+/// The text beside the title of a found conversation, with the domain where it is not the open one.
+fn about_found(app: &App, conversation: &ConversationRecord, look: &Look<'_>) -> String {
     let words = look.words;
     let trashed = conversation.deleted_at.is_some();
     let about = if trashed { words.in_the_trash().to_owned() } else { about_conversation(app, conversation, words) };
@@ -289,8 +284,8 @@ fn about_found(app: &App, conversation: &ConversationRecord, look: &Row) -> Stri
     format!("{} · {about}", fit(conversation.domain.as_str(), look.width / MOST_OF_DOMAIN))
 }
 
-/// The turns in which it was found.
-fn places(one: &Found, look: &Row) -> Vec<Line<'static>> {
+/// The matching turns of a found conversation.
+fn places(one: &Found, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for turn in one.turns.iter().take(MOST_TURNS) {
         let text = format!("{}: {}", turn.number, clean_line(&turn.snippet));
@@ -303,7 +298,7 @@ fn places(one: &Found, look: &Row) -> Vec<Line<'static>> {
     lines
 }
 
-/// How a domain is, in a word or two.
+/// Health of a domain in a word or two.
 fn health(domain: &DomainSummary, words: Words) -> &'static str {
     match (domain.health, &domain.problem) {
         (DomainHealth::OtherEmbedder, _) => words.other_embedder(),
@@ -320,8 +315,8 @@ fn size_of(domain: &DomainSummary, words: Words) -> String {
     format!("{documents} · {}", words.counted(domain.evidences, Noun::Evidence))
 }
 
-/// What stands beside the name of a domain: as much as fits of its size, its last ingest and its health.
-fn about(app: &App, domain: &DomainSummary, (room, words): (usize, Words)) -> String {
+/// The text beside a domain: size, last ingest and health, as far as they fit.
+fn about(app: &App, domain: &DomainSummary, room: usize, words: Words) -> String {
     let health = health(domain, words);
     if app.ingesting().is_some_and(|running| running.domain == domain.name) {
         return words.being_read().to_owned();
@@ -340,38 +335,44 @@ fn about(app: &App, domain: &DomainSummary, (room, words): (usize, Words)) -> St
     wider.into_iter().find(|text| width(text) <= room).unwrap_or(short)
 }
 
-/// All of it, for the domain under the cursor.
+/// Size, last ingest and health of the domain under the cursor.
 fn details(domain: &DomainSummary, words: Words) -> String {
     let last = words.date(&domain.ingested_at);
     let last = last.map_or_else(|| words.never_read().to_owned(), |day| words.last_read(&day));
     format!("{} · {last} · {}", size_of(domain, words), health(domain, words).trim_start_matches("! "))
 }
 
-struct Row {
-    width: usize,
-    cursor: Option<usize>,
-    theme: crate::theme::Theme,
-    words: Words,
+struct ListLook<'a> {
+    look: Look<'a>,
+    /// Lines of the pane.
+    height: usize,
+    /// Index of the selected entry.
+    selected: usize,
+    focus: Focus,
 }
 
-impl Row {
-    /// `› ● name        15 documents`: `›` the cursor, `●` what is open.
-    fn line(&self, at: usize, open: Option<char>, texts: (&str, &str)) -> Line<'static> {
-        let (name, about) = texts;
-        let here = self.cursor == Some(at);
+impl ListLook<'_> {
+    fn has_cursor(&self, at: usize) -> bool {
+        self.focus == Focus::Here && self.selected == at
+    }
+
+    /// `› ● name        15 documents`: `›` is the cursor, `●` marks the open domain or conversation.
+    fn line(&self, at: usize, open: Option<char>, name: &str, about: &str) -> Line<'static> {
+        let theme = self.look.theme;
+        let here = self.has_cursor(at);
         let mark = format!("{}{} ", if here { "›" } else { " " }, open.unwrap_or(' '));
-        let room = self.width.saturating_sub(width(&mark) + width(about) + 1);
-        let style = if here { self.theme.selected } else { self.theme.text };
+        let room = self.look.width.saturating_sub(width(&mark) + width(about) + 1);
+        let style = if here { theme.selected } else { theme.text };
         Line::from(vec![
-            Span::styled(mark, self.theme.accent),
+            Span::styled(mark, theme.accent),
             Span::styled(pad(&title_in(name, room), room), style),
             Span::raw(" "),
-            Span::styled(about.to_owned(), self.theme.dim),
+            Span::styled(about.to_owned(), theme.dim),
         ])
     }
 }
 
-/// A title in so many cells; of a branch the turns stay, which tell it from the conversation it was made of.
+/// A title in `room` cells; the turn range of a branch is not cut.
 fn title_in(title: &str, room: usize) -> String {
     let turns = title.rfind(" · ").map(|at| &title[at..]).filter(|turns| width(turns) <= TURNS && width(turns) < room);
     match turns {
@@ -416,10 +417,12 @@ mod tests {
     fn of_what_was_found_only_what_is_seen_is_drawn() {
         let all = (0..i64::try_from(MOST_FOUND).unwrap()).map(found).collect();
         let all = FoundConversations { text: "ox".into(), found: all };
-        let look = Row { width: 40, cursor: Some(150), theme: Theme::plain(), words: Words::default() };
-        let (mut owners, mut lines) = (Vec::new(), Vec::new());
-        let at = (150, &mut Scroll::default(), 20);
-        let seen = found_lines(&App::default(), (&all, 0), (&look, at), (&mut owners, &mut lines));
+        let theme = Theme::plain();
+        let look = Look { theme: &theme, words: Words::default(), width: 40 };
+        let look = ListLook { look, height: 20, selected: 150, focus: Focus::Here };
+        let mut parts = Parts::new();
+        let seen = found_lines(&App::default(), &all, &look, 0, &mut Scroll::default(), &mut parts);
+        let lines = parts.lines;
         let text = |at: usize| lines[at].to_string();
         assert!(text(151).contains("Conversation 150"), "{}", text(151));
         assert!(text(seen.end - 1).contains("12 more turns"), "{}", text(seen.end - 1));

@@ -1,6 +1,6 @@
-//! How much less probable the answer is without each cluster: in all, and token by token.
+//! Logprob deltas: how much less probable the answer is without each cluster, in total and per token.
 //!
-//! Not here: what that says about a source (`attribution`).
+//! Not here: what the deltas mean for a source (`attribution`).
 
 use super::Parts;
 use super::steps::StepLook;
@@ -9,7 +9,7 @@ use ragonite_app::Turn;
 use ragonite_base::clean_line;
 use ragonite_rag::attribution::{Attribution, Cluster, Provenance, change_of};
 
-/// One section for each cluster that has drops.
+/// One section for each cluster with deltas.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let Some(attribution) = &turn.record.trace.attribution else { return };
@@ -21,8 +21,8 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         };
         let title = words.step_drops(&words.sources(&cluster.hits));
         let summary = format!("{}, {how}", words.number(&change_of(drop, 2)));
-        if look.open(Section::Drops(at), (&title, &summary), parts) {
-            tokens(attribution, cluster, (at, look), parts);
+        if look.open(Section::Drops(at), &title, &summary, parts) {
+            tokens(attribution, cluster, at, look, parts);
         }
     }
 }
@@ -30,7 +30,8 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
 fn tokens(
     attribution: &Attribution,
     cluster: &Cluster,
-    (section, look): (usize, &StepLook<'_>),
+    section: usize,
+    look: &StepLook<'_>,
     parts: &mut Parts<Section>,
 ) {
     let words = look.words;

@@ -1,7 +1,7 @@
-//! The panes, one file each, and what they share.
+//! The panes, one file each, and their shared parts.
 //!
-//! Each takes the app, the screen's own state and an area, and draws itself there.
-//! Invariant: a pane changes nothing but its own positions, which depend on its height.
+//! Takes the app, the screen state and an area; draws a pane there.
+//! Invariant: a pane changes only its own positions, which depend on its height.
 
 mod attribution;
 mod bars;
@@ -56,7 +56,7 @@ pub(super) use trace::{Section, draw as draw_behind, text as step_text};
 pub(super) use turn::cited;
 pub(super) use turn_cache::Settled;
 
-/// Whether keys go to a pane.
+/// Whether a pane has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Focus {
     Here,
@@ -80,14 +80,14 @@ pub(super) fn block<'a>(title: impl Into<Span<'a>>, focus: Focus, theme: &Theme)
     Block::bordered().border_type(kind).border_style(border).title(title)
 }
 
-/// The frame of the pane on the right, which names what else it can show.
+/// The frame of the side pane, with the names of the other side panes.
 fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> {
     let frame_block = block(screen.words.title(pane), Focus::of(screen, pane), theme);
     with_tabs(frame_block, &tab_names(screen, pane), theme)
 }
 
-/// The same with a title of its own; in a frame too narrow for both, the last names are left out.
-fn side_block_of<'a>(screen: &ScreenState, pane: Pane, (title, width): (&str, u16)) -> Block<'a> {
+/// Like [`side_block`] with another title; drops the last names where the frame is too narrow.
+fn side_block_of<'a>(screen: &ScreenState, pane: Pane, title: &str, width: u16) -> Block<'a> {
     let mut names = tab_names(screen, pane);
     let room = usize::from(width).saturating_sub(super::text::width(title) + 6);
     while super::text::width(&names.join(TABS)) > room && names.pop().is_some() {}
@@ -95,7 +95,7 @@ fn side_block_of<'a>(screen: &ScreenState, pane: Pane, (title, width): (&str, u1
     with_tabs(frame_block, &names, &screen.theme)
 }
 
-/// Between two names on a frame.
+/// Separator of names on a frame.
 const TABS: &str = " · ";
 
 fn with_tabs<'a>(frame_block: Block<'a>, names: &[String], theme: &Theme) -> Block<'a> {
@@ -105,8 +105,7 @@ fn with_tabs<'a>(frame_block: Block<'a>, names: &[String], theme: &Theme) -> Blo
     frame_block.title(Line::styled(format!(" {} ", names.join(TABS)), theme.dim).right_aligned())
 }
 
-/// What else can be shown in the place of a pane, each with its key; nothing where only one pane is seen, for there the tab
-/// bar says the same.
+/// The other side panes with their keys; empty with one column, where the tab bar names them.
 fn tab_names(screen: &ScreenState, pane: Pane) -> Vec<String> {
     if screen.columns < 2 {
         return Vec::new();
@@ -125,7 +124,7 @@ fn tab_names(screen: &ScreenState, pane: Pane) -> Vec<String> {
     named.collect()
 }
 
-/// Lines with the part each belongs to.
+/// Lines, each with its owner, such as a section.
 #[derive(Debug, Clone)]
 struct Parts<K> {
     lines: Vec<Line<'static>>,
@@ -156,10 +155,11 @@ const GUTTER: u16 = 2;
 fn draw_outline<K: Ord + Copy>(
     kept: &mut Kept<K>,
     outline: &mut Outline<K>,
-    look: (Focus, &Theme),
-    (find, inner): (Option<&mut Find>, Rect),
+    focus: Focus,
+    theme: &Theme,
+    find: Option<&mut Find>,
+    inner: Rect,
 ) -> Paragraph<'static> {
-    let (focus, theme) = look;
     let mut places = Vec::new();
     if let Some(find) = find.filter(|_| focus == Focus::Here) {
         places = kept.find(find).to_vec();
@@ -181,7 +181,7 @@ fn draw_outline<K: Ord + Copy>(
     Paragraph::new(lines)
 }
 
-/// Whether a part of an outline shows its content.
+/// Whether a section shows its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fold {
     Open,
@@ -203,9 +203,8 @@ impl From<bool> for Fold {
     }
 }
 
-/// The first line of a part that opens and closes.
-fn header(open: Fold, title: &str, summary: &str, look: (usize, &Theme)) -> Line<'static> {
-    let (width, theme) = look;
+/// The header line of a section.
+fn header(open: Fold, title: &str, summary: &str, width: usize, theme: &Theme) -> Line<'static> {
     let mark = format!("{} ", open.mark());
     let title = fit(title, width.saturating_sub(2));
     let room = width.saturating_sub(2 + super::text::width(&title) + 2);
@@ -217,15 +216,15 @@ fn header(open: Fold, title: &str, summary: &str, look: (usize, &Theme)) -> Line
     ])
 }
 
-/// An empty pane's explanation, wrapped.
+/// Draws the explanation of an empty pane.
 fn say(text: &str, frame: &mut Frame<'_>, inner: Rect, theme: &Theme) {
     let indent = super::text::Indent::of(1);
     let lines = super::text::paragraphs(text, theme.dim, usize::from(inner.width).saturating_sub(1), &indent);
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// Says in the frame of a pane how many lines are below it, where there are some.
-fn say_below(below: usize, (screen, pane, area): (&ScreenState, Pane, Rect), frame: &mut Frame<'_>) {
+/// Writes the number of lines below the view into the frame of a pane.
+fn say_below(below: usize, screen: &ScreenState, pane: Pane, area: Rect, frame: &mut Frame<'_>) {
     if below == 0 {
         return;
     }

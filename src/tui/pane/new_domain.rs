@@ -1,6 +1,6 @@
 //! The form for a new domain, drawn over the panes.
 //!
-//! Not here: what keys do (`tui::new_domain`).
+//! Not here: keys (`tui::new_domain`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,24 +15,23 @@ use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, cells, one_line, wrap};
 
-/// Widest the whole may be.
+/// Largest width of the form.
 const WIDEST: usize = 72;
-/// Cells of what each line is for.
+/// Cells of the labels.
 const LABEL: u16 = 9;
-/// The lines.
 const FIELDS: [Field; 2] = [Field::Folder, Field::Name];
 
 pub(super) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::NewDomain(form)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
-    let said = words.what_field(form.at);
+    let hint = words.what_field(form.at);
     let below = match &form.refused {
         Some(why) => {
             let sign = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
             wrap(&[one_line(&words.not_taken(why), theme.warn)], room, &sign)
         }
-        None => wrap(&[one_line(said, theme.dim)], room, &Indent::of(1)),
+        None => wrap(&[one_line(hint, theme.dim)], room, &Indent::of(1)),
     };
     let at = middle(area, room + 2, below.len() + 5);
     let frame_block = block(words.new_domain(), Focus::Here, &theme);

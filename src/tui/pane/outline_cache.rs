@@ -1,8 +1,8 @@
-//! The parts of an outline as they were drawn, kept until what they show changes.
+//! Cache of the lines of an outline, valid until their content changes.
 //!
-//! Takes what a pane shows, gives its parts; looks for a text in them once.
-//! Invariant: what still changes by itself, a turn that runs, is never kept.
-//! Not here: what is in the parts (`trace`, `attribution`).
+//! Takes the identity of the content; keeps the lines and the matches of one search.
+//! Invariant: a running turn is never cached.
+//! Not here: the content (`trace`, `attribution`).
 
 use std::collections::BTreeSet;
 
@@ -13,39 +13,39 @@ use crate::reflow::Place;
 use ragonite_app::{Turn, TurnKey};
 use ragonite_history::TurnTimings;
 
-/// What an outline shows; the same of it gives the same parts.
+/// Identity of the content; equal identities have equal lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shown<K> {
     turn: TurnKey,
     timings: TurnTimings,
     explained: Option<Explained>,
     width: usize,
-    /// The parts that are open; none where all are.
+    /// The open sections; none where all are open.
     open: Option<BTreeSet<K>>,
-    /// The sentence of the answer that is looked at.
+    /// The selected sentence of the answer.
     sentence: Option<usize>,
 }
 
 impl<K> Shown<K> {
-    /// The whole of a turn that does not run.
+    /// The content of a finished turn.
     pub(super) fn of(turn: &Turn, width: usize, open: Option<BTreeSet<K>>) -> Self {
         let trace = &turn.record.trace;
         let explained = Explained::of(turn);
         Self { turn: turn.key, timings: trace.timings_ms, explained, width, open, sentence: None }
     }
 
-    /// One sentence of its answer.
+    /// Selects a sentence of the answer.
     pub(super) fn at(self, sentence: Option<usize>) -> Self {
         Self { sentence, ..self }
     }
 }
 
-/// Parts that were drawn.
+/// Cached lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept<K> {
     shown: Option<Shown<K>>,
     pub(super) parts: Parts<K>,
-    /// A text that was looked for in the parts.
+    /// The last search and its matches.
     found: Option<(String, Vec<Place>)>,
 }
 
@@ -56,17 +56,17 @@ impl<K> Default for Kept<K> {
 }
 
 impl<K: Copy + PartialEq> Kept<K> {
-    /// Whether the parts are those of what is shown.
+    /// Whether the cache holds this content.
     pub(super) fn has(&self, shown: Option<&Shown<K>>) -> bool {
         shown.is_some() && self.shown.as_ref() == shown
     }
 
-    /// Keeps the parts of what is shown; until the next time where it is none.
+    /// Stores the lines of a content; without an identity only until the next call.
     pub(super) fn keep(&mut self, shown: Option<Shown<K>>, parts: Parts<K>) {
         *self = Self { shown, parts, found: None };
     }
 
-    /// Where the parts have what is looked for; each part is one text.
+    /// The matches; each section is one text.
     pub(super) fn find(&mut self, find: &Find) -> &[Place] {
         let parts = &self.parts;
         let (text, places) = self.found.take().unwrap_or_default();
@@ -74,7 +74,7 @@ impl<K: Copy + PartialEq> Kept<K> {
         &self.found.insert((find.text.clone(), places)).1
     }
 
-    /// The lines that [`Kept::find`] found last.
+    /// The lines of the last [`Kept::find`].
     pub(super) fn found(&self) -> Vec<usize> {
         self.found.as_ref().map(|(_, places)| first_lines(places)).unwrap_or_default()
     }

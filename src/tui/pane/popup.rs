@@ -1,6 +1,6 @@
-//! What lies over the panes, drawn in their middle.
+//! Draws the popups in the middle of the screen.
 //!
-//! Not here: what keys do to it (`tui::popup`).
+//! Not here: keys (`tui::popup`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,8 +12,10 @@ use tui_textarea::TextArea;
 
 use super::{Focus, block, compare, context, document, export, help_lines, new_domain, settings};
 use crate::action::{Action, Place};
+use crate::help::HelpView;
 use crate::long_text::Flowing;
-use crate::markdown::{Look, render};
+use crate::look::Look;
+use crate::markdown::{MarkdownLook, render};
 use crate::messages::Words;
 use crate::popup::{Palette, Popup};
 use crate::screen::ScreenState;
@@ -22,10 +24,10 @@ use crate::theme::Theme;
 use ragonite_app::App;
 use ragonite_history::Reason;
 
-/// Cells of a popup that takes text.
+/// Width of a popup with a text line.
 const WIDE: usize = 64;
 
-/// Cells of the palette, so that no action is cut where there is room.
+/// Width of the palette, enough for every action.
 const WIDE_ACTIONS: usize = 78;
 
 /// Rows below the panes: status and hints.
@@ -34,9 +36,8 @@ pub(super) const FOOTER: u16 = 2;
 /// Rows of the palette's list.
 const ROWS: usize = 16;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
-    let whole = at.0;
-    // The footer stays in sight: it says which keys count here.
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
+    // The footer stays visible, because it names the keys of the popup.
     let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
     let (theme, words) = (screen.theme, screen.words);
     let columns = usize::from(area.width).saturating_sub(4);
@@ -49,14 +50,14 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
         Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
         Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
         Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, whole, frame),
-        Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, at, frame),
+        Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, whole, now, frame),
         Some(Popup::Context(_)) => return context::draw(app, screen, whole, frame),
         Some(Popup::Export(_)) => return export::draw(screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
         Some(Popup::Palette(palette)) => {
             room = columns.min(WIDE_ACTIONS);
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
-            let lines = palette_lines(palette, &screen.keymap, (room, rows), (&theme, words));
+            let lines = palette_lines(palette, &screen.keymap, rows, &Look { theme: &theme, words, width: room });
             let found = palette.found(words).len();
             rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
             if found > rows {
@@ -67,7 +68,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
         Some(Popup::Prompt(prompt)) => (words.asked(&prompt.asked), Vec::new(), Some(&mut prompt.line)),
         Some(Popup::Reasons(reasons)) => {
             rows_from = Some(0);
-            (words.what_is_wrong(), reason_lines(reasons.selected, (&theme, words)), None)
+            (words.what_is_wrong(), reason_lines(reasons.selected, &theme, words), None)
         }
         Some(Popup::Confirm(confirm)) => {
             let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
@@ -110,21 +111,27 @@ pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Fr
     frame.render_widget(&*line, area);
 }
 
-/// The room above the line for what is looked for, and that line; it has no room where nothing is typed.
-pub(super) fn room_for_search(inner: Rect, typed: Option<&TextArea<'static>>) -> (Rect, Rect) {
-    let rows = u16::from(typed.is_some()).min(inner.height);
-    let body = Rect { height: inner.height - rows, ..inner };
-    (body, Rect { y: body.bottom(), height: rows, ..inner })
+/// A popup with a search line below its text.
+pub(super) struct SearchRoom {
+    pub(super) body: Rect,
+    /// Without height while no search is typed.
+    pub(super) line: Rect,
 }
 
-/// The line for what is looked for, behind a `/`.
+pub(super) fn room_for_search(inner: Rect, typed: Option<&TextArea<'static>>) -> SearchRoom {
+    let rows = u16::from(typed.is_some()).min(inner.height);
+    let body = Rect { height: inner.height - rows, ..inner };
+    SearchRoom { body, line: Rect { y: body.bottom(), height: rows, ..inner } }
+}
+
+/// Draws the search line, after a `/`.
 pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme, frame: &mut Frame<'_>) {
     let label = Rect { width: 2.min(row.width), ..row };
     frame.render_widget(Line::styled(" /", theme.accent), label);
     draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
 }
 
-/// Columns of a page of the guide: longer lines are hard to read.
+/// Width of a guide page, because longer lines are hard to read.
 const GUIDE_COLUMNS: usize = 100;
 
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -132,19 +139,22 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     // The frame, and a space before it.
     let room = usize::from(area.width).saturating_sub(3);
     let (title, lines) = match help.page() {
-        None => (screen.words.keys(), help_lines(&screen.keymap, (&screen.theme, screen.words), room)),
+        None => (
+            screen.words.keys(),
+            help_lines(&screen.keymap, &Look { theme: &screen.theme, words: screen.words, width: room }),
+        ),
         Some(page) => {
             let width = room.min(GUIDE_COLUMNS);
-            (page.title, render(&page.readable(), &Look { theme: &screen.theme, width, holds: &|_| true }))
+            (page.title, render(&page.readable(), &MarkdownLook { theme: &screen.theme, width, holds: &|_| true }))
         }
     };
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     let at = middle(area, wide + 4, lines.len() + 2);
-    let (number, all) = help.position();
-    let pages = Line::styled(screen.words.one_of(number, all), screen.theme.dim).right_aligned();
+    let position = screen.words.one_of(help.page_number(), HelpView::page_count());
+    let pages = Line::styled(position, screen.theme.dim).right_aligned();
     let frame_block = block(title, Focus::Here, &screen.theme).title_top(pages);
     let inner = frame_block.inner(at);
-    let (body, typed) = room_for_search(inner, help.text.typed.as_ref());
+    let SearchRoom { body, line: typed } = room_for_search(inner, help.text.typed.as_ref());
     let seen = help.text.seen(lines, usize::from(body.height), Flowing::OneText);
     let frame_block = match help.text.scroll.below() {
         0 => frame_block,
@@ -157,13 +167,14 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     }
 }
 
-/// The actions that were found, each with its first key, around the selected one.
+/// The matching actions with their first keys, around the selected one.
 fn palette_lines(
     palette: &Palette,
     keymap: &crate::keymap::Keymap,
-    (room, rows): (usize, usize),
-    (theme, words): (&Theme, Words),
+    rows: usize,
+    look: &Look<'_>,
 ) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let found = palette.found(words);
     if found.is_empty() {
         return vec![Line::styled(words.no_action_found(), theme.dim)];
@@ -178,7 +189,7 @@ fn palette_lines(
         .map(|(at, action)| {
             let here = at == palette.selected;
             let key = key(*action);
-            let says = fit(words.says(*action), room.saturating_sub(width(&key) + 4));
+            let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
             let style = if here { theme.selected } else { theme.text };
             let says = pad(&says, room.saturating_sub(width(&key) + 3));
             Line::from(vec![
@@ -190,7 +201,7 @@ fn palette_lines(
         .collect()
 }
 
-fn reason_lines(selected: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
+fn reason_lines(selected: usize, theme: &Theme, words: Words) -> Vec<Line<'static>> {
     let row = |(at, reason): (usize, Reason)| {
         let here = at == selected;
         Line::from(vec![

@@ -1,13 +1,14 @@
-//! What one sentence of the answer rests on: its text, and a bar per cluster of sources.
+//! Attribution of one sentence of the answer: its text, and a bar per cluster of sources.
 //!
-//! Not here: what the whole answer rests on (`attribution`).
+//! Not here: attribution of the whole answer (`attribution`).
 
 use ratatui::text::Line;
 
 use super::attribution::{INTRODUCTION, Role, members};
-use super::bars::{Cells, Look, share_line};
+use super::bars::{Cells, share_line};
 use super::{Fold, Parts};
 use crate::action::{Action, Place};
+use crate::look::Look;
 use crate::messages::Noun;
 use crate::screen::ScreenState;
 use crate::text::{Indent, paragraphs};
@@ -16,13 +17,13 @@ use ragonite_base::clean_text;
 use ragonite_rag::answer::citation;
 use ragonite_rag::attribution::{Provenance, Sentence, SentenceCluster, change_of};
 
-/// Says how a sentence is chosen, where one can be.
+/// The hint on selecting sentences.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let sentences = turn.sentences();
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     if sentences.is_empty() {
-        // Those of an answer that took the place of the stored one cannot be read again.
+        // A regenerated answer has no sentences that can be scored again.
         if turn.record.trace.attribution.as_ref().is_some_and(|shown| shown.instead.is_some()) {
             return Vec::new();
         }
@@ -35,8 +36,7 @@ pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Li
 }
 
 /// The sentence at `at` of the answer.
-pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
-    let (screen, look) = look;
+pub(super) fn parts(turn: &Turn, at: usize, screen: &ScreenState, look: &Look<'_>, parts: &mut Parts<usize>) {
     let Some(sentence) = turn.sentences().get(at) else { return };
     let words = look.words;
     let tokens = words.counted(sentence.tokens.len(), Noun::Token);
@@ -50,8 +50,8 @@ pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), par
     let cells = Cells::of(sentence.clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in sentence.clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
-        parts.push(at, share_line((cluster.share, &cluster.hits), (Fold::from(open), cells), look));
-        parts.extend(at, details(turn, (sentence, cluster), look));
+        parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
+        parts.extend(at, details(turn, sentence, cluster, look));
         if open {
             parts.extend(at, members(turn, &cluster.hits, look));
             parts.push(at, Line::default());
@@ -75,14 +75,14 @@ fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> Vec<Line<'static>> {
-    let ((sentence, cluster), words) = (of, look.words);
+fn details(turn: &Turn, sentence: &Sentence, cluster: &SentenceCluster, look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
     let named = citation::read(&sentence.text, &sources).valid;
     let strongest = sentence.clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
     let share = cluster.share.filter(|_| sentence.decisive);
-    let role = Role::of(cluster.how, (cluster.contribution, strongest), share);
-    let cited = role.beside((&cluster.hits, &named), words);
+    let role = Role::of(cluster.how, cluster.contribution, strongest, share);
+    let cited = role.beside(&cluster.hits, &named, words);
     let (percent, change) = (words.decimal(cluster.contribution * 100.0, 1), words.number(&change_of(cluster.drop, 2)));
     let text = words.sentence_details(&percent, &change, cited);
     paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))

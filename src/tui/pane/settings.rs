@@ -1,22 +1,22 @@
-//! The settings of the open domain, drawn over the panes.
+//! The settings popup, drawn over the panes.
 //!
-//! Invariant: what is the domain's own is marked with `*`, and its configured value stands beside it; what is looked for is
-//! marked where it is seen.
-//! Not here: what keys do (`tui::settings`).
+//! Invariant: an override of the domain is marked with `*` and shown beside its configured value; matches are marked
+//! where they are visible.
+//! Not here: keys (`tui::settings`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::popup::{draw_search, draw_text, middle, room_for_search};
+use super::popup::{SearchRoom, draw_search, draw_text, middle, room_for_search};
 use super::{Focus, block};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::settings::SettingsView;
 use crate::text::{Indent, cells, fit, pad, paragraphs, width};
-use crate::theme::Theme;
 use ragonite_app::App;
 use ragonite_base::clean_line;
 use ragonite_config::{Group, Setting};
@@ -27,12 +27,12 @@ use ragonite_inference::GeneratorChoice;
 const NAMES: usize = 20;
 /// Cells of the values.
 const VALUES: usize = 22;
-/// Widest the whole may be.
+/// Largest width of the popup.
 const WIDEST: usize = 84;
-/// Rows below the settings, for what is said of the one under the cursor.
-const SAID: u16 = 4;
+/// Rows below the settings, for the description.
+const DESCRIPTION: u16 = 4;
 
-/// What each line is of: a setting by its index, or nothing that can be chosen.
+/// Lines, each with the index of its setting; headings have none.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -40,8 +40,9 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let Some(Popup::Settings(view)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     view.go_to_match(words);
-    let rows = rows(app, view, room, (&theme, words));
-    let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
+    let look = Look { theme: &theme, words, width: room };
+    let rows = rows(app, view, &look);
+    let at = middle(area, room + 2, rows.len() + 2 + usize::from(DESCRIPTION));
     let changed = view.changes(app).iter().count();
     let mut frame_block = block(title(app, view, words), Focus::Here, &theme);
     if changed > 0 {
@@ -49,13 +50,14 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
     }
     let inner = frame_block.inner(at);
-    let below = SAID.min(inner.height / 2);
+    let below = DESCRIPTION.min(inner.height / 2);
     let list = Rect { height: inner.height - below, ..inner };
-    let (said, search) = room_for_search(Rect { y: list.bottom(), height: below, ..inner }, view.text.typed.as_ref());
+    let under = Rect { y: list.bottom(), height: below, ..inner };
+    let SearchRoom { body: description, line: search } = room_for_search(under, view.text.typed.as_ref());
     let cursor = rows.iter().position(|(setting, _)| *setting == Some(view.selected)).unwrap_or(0);
     let scroll = &mut view.text.scroll;
     scroll.view(rows.len(), usize::from(list.height));
-    // With the first setting its heading is seen too.
+    // The heading is visible with the first setting.
     scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
     let seen = scroll.view(rows.len(), usize::from(list.height));
     if scroll.below() > 0 {
@@ -73,17 +75,17 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
-    frame.render_widget(Paragraph::new(said_lines(view, room, (&theme, words))), said);
+    frame.render_widget(Paragraph::new(description_lines(view, &look)), description);
     if let Some(line) = &mut view.text.typed {
         draw_search(line, search, &theme, frame);
     }
     if let Some(row) = cursor.checked_sub(seen.start) {
-        draw_typed(view, (list, row), frame);
+        draw_typed(view, list, row, frame);
     }
 }
 
-/// The value that is typed, in a row of the list, in the place of the one that holds.
-fn draw_typed(view: &mut SettingsView, (list, row): (Rect, usize), frame: &mut Frame<'_>) {
+/// Draws the typed value in place of the current one.
+fn draw_typed(view: &mut SettingsView, list: Rect, row: usize, frame: &mut Frame<'_>) {
     let Some(line) = view.typed.as_mut().filter(|_| row < usize::from(list.height)) else { return };
     let from = cells(4 + NAMES);
     let value =
@@ -103,8 +105,8 @@ fn title(app: &App, view: &SettingsView, words: Words) -> String {
     words.settings_of(&domain)
 }
 
-fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> Rows {
-    let (theme, words) = look;
+fn rows(app: &App, view: &SettingsView, look: &Look<'_>) -> Rows {
+    let Look { theme, words, .. } = *look;
     let (before, now) = (view.before(app), view.now(app));
     let mut rows = Rows::new();
     for group in [Group::Retriever, Group::Generator, Group::Attribution] {
@@ -113,19 +115,21 @@ fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> R
         }
         rows.push((None, Line::styled(format!(" {}", words.group(group)), theme.strong)));
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
-        rows.extend(
-            settings.map(|(at, setting)| (Some(at), row(app, (view, setting, at), (&before, &now), (room, look)))),
-        );
+        rows.extend(settings.map(|(at, setting)| (Some(at), row(app, view, setting, at, &before, &now, look))));
     }
     rows
 }
 
 fn row(
     app: &App,
-    (view, setting, at): (&SettingsView, Setting, usize),
-    (before, now): (&TurnSettings, &TurnSettings),
-    (room, (theme, words)): (usize, (&Theme, Words)),
+    view: &SettingsView,
+    setting: Setting,
+    at: usize,
+    before: &TurnSettings,
+    now: &TurnSettings,
+    look: &Look<'_>,
 ) -> Line<'static> {
+    let Look { theme, words, width: room } = *look;
     let (own, here) = (view.changes(app).has(setting), at == view.selected);
     let text = setting.text(now);
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
@@ -150,8 +154,9 @@ fn row(
     ])
 }
 
-/// What the setting under the cursor does and may be, or why a value was refused.
-fn said_lines(view: &SettingsView, room: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
+/// Description and range of the setting under the cursor, or why a value was refused.
+fn description_lines(view: &SettingsView, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let setting = view.setting();
     let indent = Indent::of(1);
     let mut lines = vec![Line::default()];
@@ -162,9 +167,9 @@ fn said_lines(view: &SettingsView, room: usize, (theme, words): (&Theme, Words))
         let range = format!("{}: {}", setting.key(), words.needed(setting));
         lines.extend(paragraphs(&range, theme.dim, room, &indent));
     }
-    let most = usize::from(SAID) - 1;
+    let most = usize::from(DESCRIPTION) - 1;
     if lines.len() > most {
-        // The words are worth more than the space above them.
+        // The text matters more than the empty line above it.
         lines.remove(0);
     }
     lines.truncate(most);

@@ -1,4 +1,4 @@
-//! What a turn was answered and explained with, for behind the scenes.
+//! Settings of a turn, for the trace pane.
 
 use super::Parts;
 use super::steps::StepLook;
@@ -8,11 +8,11 @@ use ragonite_app::Turn;
 use ragonite_base::clean_line;
 use ragonite_config::Setting;
 
-/// Every setting with its value; `*` marks those that were the domain's own.
+/// Every setting with its value; `*` marks overrides of the domain.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let (trace, words) = (&turn.record.trace, look.words);
     let Some(settings) = &trace.settings else {
-        look.open(Section::Settings, (words.step_settings(), words.settings_unknown()), parts);
+        look.open(Section::Settings, words.step_settings(), words.settings_unknown(), parts);
         return;
     };
     let is_own = |setting: Setting| trace.domain_settings.iter().any(|key| key == setting.key());
@@ -20,7 +20,7 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
     let own = Setting::ALL.iter().copied().filter(|setting| is_own(*setting));
     let own: Vec<String> = own.map(|setting| format!("* {} {}", words.label(setting), value(setting))).collect();
     let summary = if own.is_empty() { words.as_configured().to_owned() } else { own.join(", ") };
-    if !look.open(Section::Settings, (words.step_settings(), &summary), parts) {
+    if !look.open(Section::Settings, words.step_settings(), &summary, parts) {
         return;
     }
     for setting in Setting::ALL.iter().copied() {

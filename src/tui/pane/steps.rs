@@ -1,4 +1,4 @@
-//! What each step of a turn took and gave, as lines.
+//! Lines of the steps of a turn: input and output of each step.
 
 use ratatui::text::{Line, Span};
 
@@ -15,16 +15,16 @@ use ragonite_rag::answer::Translation;
 use ragonite_rag::prompt::Prompt;
 use ragonite_rag::retrieval::{Hit, PlaceReason, RankedEvidence, Retrieved, ScorePart, SubQuery, SubQueryRole};
 
-/// What stands before the lines of a step.
+/// Margins of the lines of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Margins {
-    /// What shows where a line belongs.
+    /// Margins that show the structure.
     Drawn,
-    /// Nothing, so that a text is what it is.
+    /// No margins, for copying.
     None,
 }
 
-/// How the steps are looked at.
+/// Look of the steps, and which sections are open.
 pub(super) struct StepLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) words: Words,
@@ -34,10 +34,10 @@ pub(super) struct StepLook<'a> {
 }
 
 impl StepLook<'_> {
-    /// Pushes a header; whether the section is open.
-    pub(super) fn open(&self, section: Section, texts: (&str, &str), parts: &mut Parts<Section>) -> bool {
+    /// Appends a header; returns whether the section is open.
+    pub(super) fn open(&self, section: Section, title: &str, summary: &str, parts: &mut Parts<Section>) -> bool {
         let open = (self.is_open)(section);
-        parts.push(section, header(Fold::from(open), texts.0, texts.1, (self.width, self.theme)));
+        parts.push(section, header(Fold::from(open), title, summary, self.width, self.theme));
         open
     }
 
@@ -49,14 +49,14 @@ impl StepLook<'_> {
         paragraphs(text, self.theme.dim, self.width, &self.indent(2))
     }
 
-    /// A prompt with its length.
+    /// The heading of a prompt, with its length.
     fn prompt(&self, prompt: &Prompt) -> Vec<Line<'static>> {
         let words = self.words;
         self.dim(&words.prompt_of(&words.counted(prompt.tokens(), Noun::Token)))
     }
 
-    /// What a model wrote, with its length.
-    fn said(&self, completion: &Completion) -> Vec<Line<'static>> {
+    /// The heading of a completion, with its length.
+    fn completion(&self, completion: &Completion) -> Vec<Line<'static>> {
         let words = self.words;
         self.dim(&words.model_said(&words.counted(completion.tokens.len(), Noun::Token)))
     }
@@ -76,7 +76,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     let rewrite = turn.record.trace.rewrite.as_ref();
     let words = look.words;
     let how = rewrite.map_or(words.not_done(), |rewrite| words.rewritten(rewrite.how));
-    if !look.open(section, (words.step_question(), how), parts) {
+    if !look.open(section, words.step_question(), how, parts) {
         return;
     }
     parts.extend(section, look.dim(words.as_typed()));
@@ -84,13 +84,13 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     if let Some(rewrite) = rewrite {
         parts.extend(section, look.dim(words.searched_for()));
         parts.extend(section, look.text(&rewrite.completed));
-        legs(turn, look, parts);
+        sub_queries(turn, look, parts);
         if let Some(prompt) = &rewrite.prompt {
             parts.extend(section, look.prompt(prompt));
             parts.extend(section, look.text(&prompt.text()));
         }
         if let Some(completion) = &rewrite.completion {
-            parts.extend(section, look.said(completion));
+            parts.extend(section, look.completion(completion));
             parts.extend(section, look.text(&completion.text));
         }
     }
@@ -99,7 +99,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     }
 }
 
-/// The question in the language of the documents.
+/// The translation of the question.
 fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let section = Section::Rewrite;
     let words = look.words;
@@ -115,22 +115,22 @@ fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<
         parts.extend(section, look.text(&prompt.text()));
     }
     if let Some(completion) = &translation.completion {
-        parts.extend(section, look.said(completion));
+        parts.extend(section, look.completion(completion));
         parts.extend(section, look.text(&completion.text));
     }
 }
 
-/// What a follow-up was searched for, and how much each text counted.
-fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
-    let legs = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.sub_queries);
+/// The sub-queries with their weights.
+fn sub_queries(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let sub_queries = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.sub_queries);
     let words = look.words;
-    if !legs.is_empty() {
+    if !sub_queries.is_empty() {
         parts.extend(Section::Rewrite, look.dim(words.searched_together()));
     }
-    for leg in legs {
-        let (role, why) = (words.role(leg.role), words.leg_reason(leg.why));
-        let text = clean_line(&leg.text);
-        let line = format!("{}  {}  {}  {text}", words.decimal(leg.weight, 2), pad(role, 12), pad(why, 18));
+    for sub_query in sub_queries {
+        let (role, why) = (words.role(sub_query.role), words.weight_reason(sub_query.why));
+        let text = clean_line(&sub_query.text);
+        let line = format!("{}  {}  {}  {text}", words.decimal(sub_query.weight, 2), pad(role, 12), pad(why, 18));
         parts.push(Section::Rewrite, look.cells(&line));
     }
 }
@@ -138,22 +138,22 @@ fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
 pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let Some(retrieved) = &turn.record.trace.retrieved else {
-        look.open(Section::Dense, (words.step_search(), words.not_done()), parts);
+        look.open(Section::Dense, words.step_search(), words.not_done(), parts);
         return;
     };
     let times = retrieved.timings_ms;
     let found = |list: &[RankedEvidence], time| words.so_many_found(list.len(), &words.duration(time));
     let dense = found(&retrieved.dense, times.embed + times.dense);
-    if look.open(Section::Dense, (words.step_dense(), &dense), parts) {
-        leg(&retrieved.dense, retrieved, (Section::Dense, look), parts);
+    if look.open(Section::Dense, words.step_dense(), &dense, parts) {
+        ranked(&retrieved.dense, retrieved, Section::Dense, look, parts);
     }
     let lexical = found(&retrieved.lexical, times.lexical);
-    if look.open(Section::Lexical, (words.step_lexical(), &lexical), parts) {
-        leg(&retrieved.lexical, retrieved, (Section::Lexical, look), parts);
+    if look.open(Section::Lexical, words.step_lexical(), &lexical, parts) {
+        ranked(&retrieved.lexical, retrieved, Section::Lexical, look, parts);
     }
     let fused =
         format!("{}, {}", words.counted(retrieved.hits.len(), Noun::Hit), words.duration(times.fuse + times.rerank));
-    if !look.open(Section::Fused, (words.step_fused(), &fused), parts) {
+    if !look.open(Section::Fused, words.step_fused(), &fused, parts) {
         return;
     }
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
@@ -176,57 +176,63 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
     }
 }
 
-/// What the row of a hit leaves open: which texts found it, the words that were found, a place that is not that of its
-/// score, and what says the same.
-fn why(hit: &Hit, legs: &[SubQuery], words: Words) -> Option<String> {
-    let mut told = Vec::new();
-    if !legs.is_empty() && !hit.why.parts.is_empty() {
-        let found: Vec<_> = hit.why.parts.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs, words)).collect();
-        let more = hit.why.parts.len().saturating_sub(MOST_VOTES);
+/// The explanation of a hit: sub-queries that found it, matched words, rank changes and near-duplicates.
+fn why(hit: &Hit, sub_queries: &[SubQuery], words: Words) -> Option<String> {
+    let mut reasons = Vec::new();
+    if !sub_queries.is_empty() && !hit.why.parts.is_empty() {
+        let found: Vec<_> =
+            hit.why.parts.iter().take(MOST_PARTS).map(|part| found_by(part, sub_queries, words)).collect();
+        let more = hit.why.parts.len().saturating_sub(MOST_PARTS);
         let found = found.join(", ");
-        told.push(if more > 0 { words.found_by_texts_and_more(&found, more) } else { words.found_by_texts(&found) });
+        reasons.push(if more > 0 { words.found_by_texts_and_more(&found, more) } else { words.found_by_texts(&found) });
     }
     if let (None, Some(score)) = (hit.dense_rank, hit.dense_score) {
-        told.push(words.in_no_list(&words.decimal(score, 2)));
+        reasons.push(words.in_no_list(&words.decimal(score, 2)));
     }
     if hit.why.cited > 0.0 {
-        told.push(words.cited_before(&words.decimal(hit.why.cited, 2)));
+        reasons.push(words.cited_before(&words.decimal(hit.why.cited, 2)));
     }
     if hit.why.place == PlaceReason::Kept {
-        told.push(words.kept_place().to_owned());
+        reasons.push(words.kept_place().to_owned());
     }
     if !hit.why.matched.is_empty() {
-        told.push(words.matched_words(&clean_line(&hit.why.matched.join(", "))));
+        reasons.push(words.matched_words(&clean_line(&hit.why.matched.join(", "))));
     }
     if hit.why.fused_rank != 0 && hit.why.fused_rank != hit.rank {
-        told.push(words.by_searches_alone(hit.why.fused_rank));
+        reasons.push(words.by_searches_alone(hit.why.fused_rank));
     }
     let copies = hit.copies.iter().map(|copied| {
         let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
         words.folded(words.relation(copied.relation), &title, &location)
     });
-    told.extend(copies);
-    (!told.is_empty()).then(|| told.join(" · "))
+    reasons.extend(copies);
+    (!reasons.is_empty()).then(|| reasons.join(" · "))
 }
 
-/// Where one list of one text has a hit: `as typed by words 1 (8.20)`. Questions asked before are told apart by how many
-/// questions back they lie.
-fn found_by(vote: &ScorePart, legs: &[SubQuery], words: Words) -> String {
-    let back = legs.iter().take(vote.query + 1).filter(|leg| leg.role == SubQueryRole::History).count();
-    let text = match vote.role {
-        SubQueryRole::History => format!("{} {back}", words.role(vote.role)),
+/// Rank and score of a hit for one sub-query and retriever: `as typed by words 1 (8.20)`. Earlier questions are
+/// numbered backwards.
+fn found_by(part: &ScorePart, sub_queries: &[SubQuery], words: Words) -> String {
+    let back =
+        sub_queries.iter().take(part.query + 1).filter(|sub_query| sub_query.role == SubQueryRole::History).count();
+    let text = match part.role {
+        SubQueryRole::History => format!("{} {back}", words.role(part.role)),
         other => words.role(other).to_owned(),
     };
-    let (how, score) = (words.leg(vote.retriever), words.decimal(vote.score, 2));
-    format!("{text} {how} {} ({score})", vote.rank)
+    let (how, score) = (words.retriever(part.retriever), words.decimal(part.score, 2));
+    format!("{text} {how} {} ({score})", part.rank)
 }
 
-/// Lists of texts that are named for a hit, the strongest first.
-const MOST_VOTES: usize = 4;
+/// Most score parts that are named for a hit, the strongest first.
+const MOST_PARTS: usize = 4;
 
-/// The list of one search, with what became of each evidence.
-fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook<'_>), parts: &mut Parts<Section>) {
-    let (section, look) = look;
+/// The ranked list of one retriever, with the outcome of each evidence.
+fn ranked(
+    list: &[RankedEvidence],
+    retrieved: &Retrieved,
+    section: Section,
+    look: &StepLook<'_>,
+    parts: &mut Parts<Section>,
+) {
     let words = look.words;
     for found in list {
         let name = became(found.evidence, retrieved, words);
@@ -234,7 +240,7 @@ fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook
     }
 }
 
-/// What became of an evidence that a search found, and where it stands.
+/// Outcome of a retrieved evidence.
 fn became(evidence: EvidenceId, retrieved: &Retrieved, words: Words) -> String {
     for hit in &retrieved.hits {
         if hit.evidence == evidence {
@@ -245,7 +251,7 @@ fn became(evidence: EvidenceId, retrieved: &Retrieved, words: Words) -> String {
         }
     }
     let passed = retrieved.discarded.iter().find(|passed| passed.evidence == evidence);
-    // Turns of before have no name for it.
+    // Older turns have no title for it.
     passed.map_or_else(
         || words.no_hit_by_number(evidence.0),
         |passed| words.no_hit(&origin_of(&passed.title, &passed.heading)),
@@ -256,19 +262,19 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
     let words = look.words;
     let Some(prompt) = turn.answer().map(|answer| &answer.prompt).filter(|prompt| !prompt.segments.is_empty()) else {
         let size = turn.prompt.as_ref().map(|size| words.counted(size.tokens, Noun::Token));
-        look.open(Section::Prompt, (words.step_prompt(), size.as_deref().unwrap_or(words.not_built())), parts);
+        look.open(Section::Prompt, words.step_prompt(), size.as_deref().unwrap_or(words.not_built()), parts);
         return;
     };
     let sources = words.counted(prompt.sources().len(), Noun::Source);
     let order = prompt.order().map_or("", |order| words.source_order(order));
     let summary = words.prompt_sizes(&words.counted(prompt.tokens(), Noun::Token), &sources, order);
-    if look.open(Section::Prompt, (words.step_prompt(), &summary), parts) {
+    if look.open(Section::Prompt, words.step_prompt(), &summary, parts) {
         for (at, segment) in prompt.segments.iter().enumerate() {
             let section = Section::Segment(at);
             let open = (look.is_open)(section);
             let tokens = words.counted(segment.tokens, Noun::Token);
             let name = words.segment(&segment.part);
-            let mut line = header(Fold::from(open), &name, &tokens, (look.width.saturating_sub(2), look.theme));
+            let mut line = header(Fold::from(open), &name, &tokens, look.width.saturating_sub(2), look.theme);
             line.spans.insert(0, Span::raw("  "));
             parts.push(section, line);
             if open {
@@ -283,7 +289,7 @@ fn cut(prompt: &Prompt, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let missing: usize = prompt.cut.iter().map(|cut| cut.tokens).sum();
     let summary = if prompt.cut.is_empty() { words.nothing().to_owned() } else { words.counted(missing, Noun::Token) };
-    if look.open(Section::Cut, (words.step_cut(), &summary), parts) {
+    if look.open(Section::Cut, words.step_cut(), &summary, parts) {
         for cut in &prompt.cut {
             let tokens = words.counted(cut.tokens, Noun::Token);
             let row = words.cut_row(&words.sources(&[cut.rank]), words.cut_how(cut.how), &tokens);
@@ -295,11 +301,11 @@ fn cut(prompt: &Prompt, look: &StepLook<'_>, parts: &mut Parts<Section>) {
 pub(super) fn raw_answer(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let Some(answer) = turn.answer() else {
-        look.open(Section::Raw, (words.step_raw(), words.not_done()), parts);
+        look.open(Section::Raw, words.step_raw(), words.not_done(), parts);
         return;
     };
     let summary = ending(&answer.completion, words);
-    if look.open(Section::Raw, (words.step_raw(), &summary), parts) {
+    if look.open(Section::Raw, words.step_raw(), &summary, parts) {
         parts.extend(Section::Raw, look.text(&answer.completion.text));
         if let Some(named) = &answer.named {
             parts.extend(Section::Raw, look.dim(&words.named_afterwards(named.mark.trim())));
@@ -319,7 +325,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
             let section = Section::Counterfactual(at, iteration);
             let title = words.step_without(&words.sources(&cluster.hits));
             let summary = words.similarity_of(&words.decimal(counterfactual.similarity, 3));
-            if !look.open(section, (&title, &summary), parts) {
+            if !look.open(section, &title, &summary, parts) {
                 continue;
             }
             parts.extend(section, look.dim(&words.answer_ended(&ending(&counterfactual.completion, words))));
@@ -330,7 +336,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
             }
             let inner = Section::CounterfactualPrompt(at, iteration);
             let tokens = words.counted(counterfactual.prompt.tokens(), Noun::Token);
-            if look.open(inner, (words.its_prompt(), &tokens), parts) {
+            if look.open(inner, words.its_prompt(), &tokens, parts) {
                 parts.extend(inner, look.text(&counterfactual.prompt.text()));
             }
         }
@@ -340,7 +346,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
 pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let (trace, words) = (&turn.record.trace, look.words);
     let times = trace.timings_ms;
-    if !look.open(Section::Costs, (words.step_costs(), &words.duration(times.total)), parts) {
+    if !look.open(Section::Costs, words.step_costs(), &words.duration(times.total), parts) {
         return;
     }
     let completion = turn.answer().map(|answer| &answer.completion);
@@ -349,12 +355,13 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         words.in_and_out(&prompt, &reused, &words.thousands(completion.tokens.len()))
     };
     let explained = trace.attribution.as_ref().and_then(|attribution| {
-        let (mut prompt, mut reused, mut said) = (0, 0, 0);
+        let (mut prompt, mut reused, mut written) = (0, 0, 0);
         for one in attribution.generated() {
-            (prompt, reused, said) = (prompt + one.prompt_tokens, reused + one.reused_tokens, said + one.tokens.len());
+            (prompt, reused, written) =
+                (prompt + one.prompt_tokens, reused + one.reused_tokens, written + one.tokens.len());
         }
         let (prompt, reused) = ((prompt, words.thousands(prompt)), words.thousands(reused));
-        (prompt.0 > 0).then(|| words.in_and_out(&prompt.1, &reused, &words.thousands(said)))
+        (prompt.0 > 0).then(|| words.in_and_out(&prompt.1, &reused, &words.thousands(written)))
     });
     let rewrite = trace.rewrite.as_ref().and_then(|rewrite| rewrite.completion.as_ref());
     let translation = trace.translation.as_ref();
@@ -393,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_hit_says_which_text_found_it_and_how_far_back_that_was_asked() {
-        let leg = |role| SubQuery {
+        let sub_query = |role| SubQuery {
             role,
             text: String::new(),
             standing: Dependence::Complete,
@@ -404,19 +411,20 @@ mod tests {
             cited: Vec::new(),
         };
         let english = Words::default();
-        let legs = [SubQueryRole::Raw, SubQueryRole::Rewrite, SubQueryRole::History, SubQueryRole::History].map(leg);
-        let vote = |query: usize, how| ScorePart {
+        let sub_queries =
+            [SubQueryRole::Raw, SubQueryRole::Rewrite, SubQueryRole::History, SubQueryRole::History].map(sub_query);
+        let part = |query: usize, how| ScorePart {
             retriever: how,
             query,
-            role: legs[query].role,
+            role: sub_queries[query].role,
             rank: 2,
             score: 0.5,
             points: 0.1,
         };
-        assert_eq!(found_by(&vote(0, Retriever::Dense), &legs, english), "as typed by meaning 2 (0.50)");
-        assert_eq!(found_by(&vote(1, Retriever::Lexical), &legs, english), "completed by words 2 (0.50)");
-        assert_eq!(found_by(&vote(3, Retriever::Lexical), &legs, english), "asked before 2 by words 2 (0.50)");
+        assert_eq!(found_by(&part(0, Retriever::Dense), &sub_queries, english), "as typed by meaning 2 (0.50)");
+        assert_eq!(found_by(&part(1, Retriever::Lexical), &sub_queries, english), "completed by words 2 (0.50)");
+        assert_eq!(found_by(&part(3, Retriever::Lexical), &sub_queries, english), "asked before 2 by words 2 (0.50)");
         let german = Words::of(Language::German);
-        assert_eq!(found_by(&vote(3, Retriever::Lexical), &legs, german), "Vorfrage 2 lexikalisch 2 (0,50)");
+        assert_eq!(found_by(&part(3, Retriever::Lexical), &sub_queries, german), "Vorfrage 2 lexikalisch 2 (0,50)");
     }
 }

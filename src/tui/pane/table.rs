@@ -1,6 +1,6 @@
-//! A table evidence in its place: the hit's row is marked, a wide table scrolls sideways behind its first column.
+//! A table around a hit: the hit's row is marked; a wide table scrolls sideways behind its first column.
 //!
-//! Not here: that the header stays while its rows scroll (`evidence`).
+//! Not here: the sticky header (`evidence`).
 
 use std::ops::Range;
 
@@ -13,34 +13,34 @@ use ragonite_base::{EvidenceId, clean_line};
 use ragonite_document::evidence::{TableGrid, rows_at};
 use ragonite_rag::retrieval::Hit;
 
-/// Widest a column gets; longer cells are cut, and those of the hit's row stand whole below it.
+/// Largest width of a column; longer cells are cut, but those of the hit's row are repeated in full below the table.
 const WIDEST: usize = 32;
 /// Rows shown around the hit's row.
 const AROUND: usize = 4;
-/// Rows shown of a table that is itself the hit; more would slow every frame down.
+/// Most rows shown of a table that is the hit; more would slow every frame down.
 const MOST: usize = 500;
 
-/// Between two columns.
+/// Separator of columns.
 const BORDER: &str = " │ ";
 
-/// How a table is looked at.
+/// Look of a table.
 pub(super) struct TableLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) words: Words,
     pub(super) width: usize,
-    /// First cell seen.
+    /// First visible cell.
     pub(super) left: usize,
-    /// How the keys for sideways are called.
+    /// Names of the keys that scroll sideways.
     pub(super) keys: &'a str,
 }
 
-/// A hit as its table needs it.
+/// Position of a hit in its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InTable {
     evidence: EvidenceId,
-    /// Its row, from 1, where it is one.
+    /// Row number, from 1, where the hit is a row.
     row: Option<u32>,
-    /// Its rows, from 0, where it is a part.
+    /// Rows, from 0, where the hit is a part of the table.
     rows: Option<Range<usize>>,
 }
 
@@ -51,7 +51,7 @@ impl InTable {
     }
 }
 
-/// What of its table a hit is.
+/// The part of the table that is the hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     /// This row, from 0.
@@ -69,7 +69,7 @@ impl Part {
         Self::Rows(hit.rows.clone().filter(|rows| rows.end <= count).unwrap_or(0..count))
     }
 
-    /// The rows that are shown of so many: those around a row, or the first of several.
+    /// The rows to show of `count`: those around a row, or the first of several.
     fn shown(&self, count: usize) -> Range<usize> {
         match self {
             Self::Row(row) => row.saturating_sub(AROUND)..(row + AROUND + 1).min(count),
@@ -78,13 +78,13 @@ impl Part {
     }
 }
 
-/// The clean cells of a table that are shown, and how wide each column is drawn.
+/// The visible cells of a table, cleaned, and the column widths.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     of: EvidenceId,
     part: Part,
     header: Vec<String>,
-    /// Those of the rows that are shown, and which they are, from 0.
+    /// Cells of the visible rows.
     cells: Vec<Vec<String>>,
     shown: Range<usize>,
     /// Rows of the whole table.
@@ -109,7 +109,7 @@ impl Measured {
         Self { of: hit.evidence, part, header, cells, shown, count, widths, total }
     }
 
-    /// The hit's own row, where it is one.
+    /// The row of the hit, where the hit is a row.
     fn hit_row(&self) -> Option<&Vec<String>> {
         match self.part {
             Part::Row(row) => self.cells.get(row.checked_sub(self.shown.start)?),
@@ -117,15 +117,14 @@ impl Measured {
         }
     }
 
-    /// Cells of the first column with its border, where it stays as the table scrolls sideways: it may take half of the
-    /// room.
+    /// Cells of the sticky first column with its border: at most half of the room, else 0.
     fn fixed(&self, room: usize) -> usize {
         let first = self.widths.first().map_or(0, |first| first + width(BORDER));
         if self.widths.len() > 1 && 2 * first <= room && self.total > room { first } else { 0 }
     }
 
-    /// A row in so much room, `left` cells scrolled away behind what stays.
-    fn row(&self, row: &[String], (left, room): (usize, usize)) -> String {
+    /// A row in `room` cells, scrolled by `left` cells behind the sticky column.
+    fn row(&self, row: &[String], left: usize, room: usize) -> String {
         let cells: Vec<String> =
             self.widths.iter().enumerate().map(|(at, w)| pad(row.get(at).map_or("", String::as_str), *w)).collect();
         let (row, fixed) = (cells.join(BORDER), self.fixed(room));
@@ -138,7 +137,7 @@ impl Measured {
     }
 }
 
-/// Measures what is shown of the table of a hit, once for as long as it is the one that is looked at.
+/// Measures the table of a hit, once while it is selected.
 pub(super) fn measure(known: &mut Option<Measured>, table: Option<(&InTable, &TableGrid)>) {
     let same = known.as_ref().is_some_and(|known| {
         table.is_some_and(|(hit, grid)| known.of == hit.evidence && known.count == grid.rows.len())
@@ -151,9 +150,9 @@ pub(super) fn measure(known: &mut Option<Measured>, table: Option<(&InTable, &Ta
 /// A table as lines.
 pub(super) struct TableLines {
     pub(super) lines: Vec<Line<'static>>,
-    /// Which of them are the header and what is below it.
+    /// Lines of the header and its rule.
     pub(super) header: Range<usize>,
-    /// Which of them are rows.
+    /// Lines of the rows.
     pub(super) rows: Range<usize>,
 }
 
@@ -164,7 +163,7 @@ pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>)
     let total = *total;
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
-    let draw = |row: &[String]| measured.row(row, (left, room));
+    let draw = |row: &[String]| measured.row(row, left, room);
 
     let mut lines = Vec::new();
     let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };
@@ -188,7 +187,7 @@ pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>)
         let more = words.counted(count - shown.end, Noun::Row);
         lines.push(Line::styled(words.rows_below(&more), theme.dim));
     }
-    // A cell that is cut in the hit's row is what the hit may be about.
+    // Cut cells of the hit's row in full, because they may hold the answer.
     for (at, cell) in hit.into_iter().flatten().enumerate().filter(|(_, cell)| width(cell) > WIDEST) {
         let name = names.get(at).map_or("", String::as_str);
         let indent = Indent { first: Span::styled("▶ ", theme.accent), rest: Span::raw("  ") };

@@ -1,4 +1,4 @@
-//! Behind the scenes: every step of the selected turn, each opening to all it took and gave.
+//! The trace pane: every step of the selected turn, with its input and output.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,42 +10,42 @@ use crate::markdown::LONGEST_LINE;
 use crate::screen::{Pane, ScreenState};
 use ragonite_app::{App, Turn};
 
-/// A part that opens and closes, in the order of the steps.
+/// A foldable section, in the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
     /// How the question was completed.
     Rewrite,
-    /// The list of the search by embedding.
+    /// Hits of the dense retriever.
     Dense,
-    /// The list of the search by words.
+    /// Hits of the lexical retriever.
     Lexical,
     /// Both lists fused.
     Fused,
-    /// What the generator was asked.
+    /// The prompt.
     Prompt,
-    /// One piece of it.
+    /// A segment of the prompt.
     Segment(usize),
     /// What did not fit.
     Cut,
-    /// What the generator said.
+    /// The raw answer.
     Raw,
     /// One counterfactual generation: cluster, iteration.
     Counterfactual(usize, usize),
-    /// Its prompt.
+    /// Prompt of a counterfactual generation: cluster, iteration.
     CounterfactualPrompt(usize, usize),
-    /// How much less probable the answer is without a cluster, token by token.
+    /// Logprob deltas of a cluster, token by token.
     Drops(usize),
     /// Time and tokens.
     Costs,
-    /// What it was answered with.
+    /// Settings of the turn.
     Settings,
 }
 
 impl Section {
-    /// What is open when a turn is first looked at.
+    /// Sections that are open at first.
     pub(crate) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
 
-    /// The part that it is in.
+    /// The enclosing section.
     fn outer(self) -> Option<Self> {
         match self {
             Self::Segment(_) => Some(Self::Prompt),
@@ -63,7 +63,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let Some(turn) = screen.turn(app) else {
         return say(words.nothing_behind_yet(), frame, inner, &theme);
     };
-    // What is looked for may be in a closed part.
+    // A match may be in a closed section.
     let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
     let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
     let settled = app.phase().turn() != Some(turn.key);
@@ -76,11 +76,11 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
     let focus = Focus::of(screen, Pane::Behind);
     let find = screen.find.as_mut();
-    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, (focus, &theme), (find, inner));
+    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, focus, &theme, find, inner);
     frame.render_widget(drawn, inner);
 }
 
-/// A step of the selected turn as text, all of it and without margins.
+/// A whole step of the turn as text without margins.
 pub(crate) fn text(turn: &Turn, step: Section, screen: &ScreenState) -> String {
     let (theme, words) = (&screen.theme, screen.words);
     let look = StepLook { theme, words, width: LONGEST_LINE, margins: Margins::None, is_open: &|_| true };

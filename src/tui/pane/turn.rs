@@ -1,14 +1,15 @@
-//! One turn of a conversation as lines: question, answer, how it ended, what it rests on, what to ask next.
+//! Layout of one turn: question, answer, outcome, attribution, suggestions.
 //!
-//! Not here: which turns are drawn when (`turn_cache`), what the running one is doing (`conversation`).
+//! Not here: when a turn is drawn (`turn_cache`), the running stage (`conversation`).
 
 use ratatui::text::{Line, Span};
 
-use super::bars::{Keys, Look, in_short};
+use super::bars::{Keys, in_short};
 use super::compare::asked_again;
 use crate::action::{Action, Place};
 use crate::keymap::Keymap;
-use crate::markdown::{self, Mark, render};
+use crate::look::Look;
+use crate::markdown::{self, Mark, MarkdownLook, render};
 use crate::messages::{Noun, Words};
 use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
@@ -17,25 +18,25 @@ use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
 use ragonite_rag::answer::Answer;
 
-/// Lines of a turn beside its question and its answer.
+/// Lines of a turn besides question and answer.
 const AROUND: usize = 4;
 
 /// A turn as lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Drawn {
     pub(super) lines: Vec<Line<'static>>,
-    /// The sources its answer names, with their places on the lines.
+    /// Citations of the answer, with their places.
     pub(super) marks: Vec<Mark>,
 }
 
-/// What is shown of the questions to go on with.
+/// State of the suggestions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Suggested {
-    /// They are looked for.
+    /// They are being generated.
     Wanted,
-    /// These are there, each with its key, after the last turn only.
+    /// This many are shown; after the last turn only.
     Shown(usize),
-    /// Nothing.
+    /// None.
     #[default]
     Hidden,
 }
@@ -53,28 +54,28 @@ impl Suggested {
 }
 
 /// A turn that no longer runs.
-pub(super) fn settled(app: &App, turn: &Turn, look: (&Theme, &Keymap, Words), width: usize) -> Drawn {
-    let (theme, _, words) = look;
-    let Drawn { mut lines, marks } = unsettled(turn, (theme, words), width);
+pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Drawn {
+    let Look { theme, words, width } = *look;
+    let Drawn { mut lines, marks } = unsettled(turn, look);
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
-    lines.extend(outcome_lines(turn, (theme, words), width));
-    lines.extend(explanation_lines(app, turn, look, width));
+    lines.extend(outcome_lines(turn, look));
+    lines.extend(explanation_lines(app, turn, keymap, look));
     if let Some(feedback) = &turn.record.feedback {
-        let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
-        lines.extend(wrap(&[said], width, &Indent::default()));
+        let rating = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
+        lines.extend(wrap(&[rating], width, &Indent::default()));
     }
-    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, look, width));
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, keymap, look));
     lines.push(Line::default());
     Drawn { lines, marks }
 }
 
 /// The question and the answer as far as it has come.
-pub(super) fn unsettled(turn: &Turn, look: (&Theme, Words), width: usize) -> Drawn {
-    let mut lines = question_lines(turn, look, width);
+pub(super) fn unsettled(turn: &Turn, look: &Look<'_>) -> Drawn {
+    let mut lines = question_lines(turn, look);
     let above = lines.len();
-    let answer = answer_lines(turn, look, width);
+    let answer = answer_lines(turn, look);
     let mut marks = markdown::marks(&answer, &|number| holds(turn, number));
     for piece in marks.iter_mut().flat_map(|mark| &mut mark.place) {
         piece.line += above;
@@ -83,13 +84,13 @@ pub(super) fn unsettled(turn: &Turn, look: (&Theme, Words), width: usize) -> Dra
     Drawn { lines, marks }
 }
 
-/// The sources that the answer names, as [`Drawn::marks`] has them at any width.
+/// Sources of the citations, in the order of [`Drawn::marks`].
 pub(crate) fn cited(turn: &Turn, theme: &Theme) -> Vec<usize> {
     let lines = markdown::unwrapped(turn.text(), theme);
     markdown::marks(&lines, &|number| holds(turn, number)).into_iter().map(|mark| mark.source).collect()
 }
 
-/// Whether a source was there for the answer.
+/// Whether a citation is valid.
 fn holds(turn: &Turn, number: usize) -> bool {
     match turn.answer() {
         Some(answer) if turn.is_answered() => !answer.invalid_citations.contains(&number),
@@ -97,19 +98,15 @@ fn holds(turn: &Turn, number: usize) -> bool {
     }
 }
 
-/// Roughly how many lines a turn that was not drawn yet has.
+/// Estimated lines of a turn that was not laid out yet.
 pub(super) fn estimate(turn: &Turn, width: usize) -> usize {
     let texts = turn.record.question.lines().chain(turn.text().lines());
     AROUND + texts.map(|line| line.len().div_ceil(width.max(1)).max(1)).sum::<usize>()
 }
 
-/// Questions to go on with, each with its key.
-fn suggestion_lines(
-    suggested: Suggested,
-    turn: &Turn,
-    (theme, keymap, words): (&Theme, &Keymap, Words),
-    width: usize,
-) -> Vec<Line<'static>> {
+/// The suggestions with their keys.
+fn suggestion_lines(suggested: Suggested, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     match suggested {
         Suggested::Hidden => Vec::new(),
         Suggested::Wanted => vec![Line::default(), Line::styled(words.looking_for_suggestions(), theme.dim)],
@@ -128,11 +125,12 @@ fn suggestion_lines(
     }
 }
 
-fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+fn question_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let record = &turn.record;
     let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
     let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
-    // Only the first line of a question carries its mark.
+    // Only the first line of a question has the mark.
     for line in lines.iter_mut().skip(1) {
         if let Some(lead) = line.spans.first_mut() {
             *lead = Span::raw("  ");
@@ -150,14 +148,15 @@ fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) ->
     lines
 }
 
-fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let answer = turn.answer();
     let holds = |number: usize| holds(turn, number);
     let mut lines = Vec::new();
     if answer.is_some_and(|answer| !answer.answered) {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
-    lines.extend(render(turn.text(), &markdown::Look { theme, width, holds: &holds }));
+    lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }
@@ -196,22 +195,18 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     lines
 }
 
-/// What an explanation says, or as far as it has come.
-fn explanation_lines(
-    app: &App,
-    turn: &Turn,
-    (theme, keymap, words): (&Theme, &Keymap, Words),
-    width: usize,
-) -> Vec<Line<'static>> {
+/// The explanation in short, or its progress.
+fn explanation_lines(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
     let running = turn.explaining.as_ref().filter(|_| app.phase() == Phase::Explaining(turn.key));
     let key = |action| keymap.key(action, Place::Panes).unwrap_or_default();
     let keys = Keys { explain: key(Action::Explain), show: key(Action::ShowWhy) };
     let clusters = running.map(|explaining| explaining.clusters.as_slice());
-    in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, &Look { theme, words, width })
+    in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, look)
 }
 
-/// How the turn ended, in a line.
-fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+/// The outcome of the turn.
+fn outcome_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let record = &turn.record;
     let indent = Indent::default();
     match &record.outcome {
@@ -221,7 +216,7 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
             let times = record.trace.timings_ms;
             let explained =
                 record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
-            let text = words.read_and_took((prompt, tokens), times.until_answered()) + &explained.unwrap_or_default();
+            let text = words.read_and_took(prompt, tokens, times.until_answered()) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
             let meter =
                 token_meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));

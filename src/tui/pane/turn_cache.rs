@@ -1,23 +1,24 @@
-//! The turns of a conversation as one column of lines, each kept as it was drawn.
+//! The turns of a conversation as one column of lines, each turn cached.
 //!
-//! Invariants: a frame lays out the turns that are seen and a few more, however long the conversation is; what is seen stays
-//! where it is while turns above it are laid out; a turn is searched once for a text.
-//! Not here: what a turn looks like (`turn`), what is done with the column (`conversation`).
+//! Invariants: a frame lays out the visible turns and a few more, however long the conversation is; the visible lines
+//! stay in place while turns above them are laid out; each turn is searched once per text.
+//! Not here: layout of a turn (`turn`), scrolling the column (`conversation`).
 
 use std::ops::Range;
 
 use super::bars::Explained;
 use super::turn::{self, Drawn, Suggested};
 use crate::find::{Find, first_lines};
+use crate::look::Look;
 use crate::reflow::Place;
 use crate::screen::ScreenState;
 use ragonite_app::{App, Turn, TurnKey};
 use ragonite_history::{Feedback, TurnTimings};
 
-/// Turns that are laid out in a frame beside those that are seen.
+/// Turns laid out per frame besides the visible ones.
 const AHEAD: usize = 8;
 
-/// A turn as it was drawn.
+/// A cached turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settled {
     width: usize,
@@ -29,12 +30,12 @@ pub(crate) struct Settled {
     found: FoundIn,
 }
 
-/// Where a turn has what was last looked for.
+/// Matches of the last search.
 #[derive(Debug, Clone, Default)]
 struct FoundIn {
     text: String,
     places: Vec<Place>,
-    /// The lines they begin on.
+    /// Lines on which the matches begin.
     lines: Vec<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Settled {
         self.width
     }
 
-    /// The lines on which it has what is looked for.
+    /// The lines with a match.
     pub(super) fn find(&mut self, find: &Find) -> &[usize] {
         if self.found.text != find.text {
             let places = find.places(&self.drawn.lines);
@@ -62,18 +63,18 @@ impl Settled {
         &self.found.lines
     }
 
-    /// Where it has what [`Settled::find`] looked for last.
+    /// The matches of the last [`Settled::find`].
     pub(super) fn places(&self) -> &[Place] {
         &self.found.places
     }
 }
 
-/// All turns below one another.
+/// All turns, one below the other.
 pub(super) struct Column {
     width: usize,
-    /// Lines of each, a guess for those that were never drawn.
+    /// Lines per turn; estimated where the turn was never laid out.
     heights: Vec<usize>,
-    /// The one that is drawn anew in each frame.
+    /// The running turn, which every frame lays out again.
     running: Option<(TurnKey, Settled)>,
 }
 
@@ -102,7 +103,7 @@ impl Column {
         start..start + self.height(at)
     }
 
-    /// The turns that have some of these lines, each with its own of them.
+    /// The turns within these lines, each with its range of own lines.
     pub(super) fn seen(&self, view: &Range<usize>) -> Vec<(usize, Range<usize>)> {
         let mut start = 0;
         let mut seen = Vec::new();
@@ -125,7 +126,7 @@ impl Column {
         }
     }
 
-    /// Lays a turn out unless it is as it was. Says whether it did.
+    /// Lays a turn out unless the cache is valid. Returns whether it did.
     pub(super) fn settle(&mut self, app: &App, screen: &mut ScreenState, at: usize) -> bool {
         let Some(turn) = app.turns().get(at) else { return false };
         let runs = self.running.as_ref().is_some_and(|(key, _)| *key == turn.key);
@@ -133,7 +134,8 @@ impl Column {
         if runs || known.is_some_and(|known| known.is_as(app, turn, self.width)) {
             return false;
         }
-        let drawn = turn::settled(app, turn, (&screen.theme, &screen.keymap, screen.words), self.width);
+        let look = Look { theme: &screen.theme, words: screen.words, width: self.width };
+        let drawn = turn::settled(app, turn, &screen.keymap, &look);
         let (before, height) = (self.lines_of(at), drawn.lines.len());
         if let Some(known) = self.heights.get_mut(at) {
             *known = height;
@@ -155,7 +157,7 @@ impl Column {
         true
     }
 
-    /// Lays out what is seen at this height, and says which lines that is.
+    /// Lays out the visible turns and returns the visible lines.
     pub(super) fn show(&mut self, app: &App, screen: &mut ScreenState, height: usize) -> Range<usize> {
         loop {
             let view = screen.conversation.view(self.heights.iter().sum(), height);
@@ -180,7 +182,7 @@ impl Column {
         }
     }
 
-    /// Lays out those that were never drawn.
+    /// Lays out all remaining turns.
     pub(super) fn complete(&mut self, app: &App, screen: &mut ScreenState) {
         for (at, turn) in app.turns().iter().enumerate() {
             if !screen.settled.contains_key(&turn.key) {

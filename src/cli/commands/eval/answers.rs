@@ -1,4 +1,4 @@
-//! `ragonite eval answers`: what the answers are worth.
+//! `ragonite eval answers`: quality of the answers.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAnswers, output: &mut Outpu
     let comparing = bench.compare_answers()?;
     let mut answers = Answers::open(&bench, args.judge.as_deref(), output)?;
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             answers.asked(variation, step, output)
         })?;
     let (judge, sources) = (answers.judge.name(bench.generator_id()), answers.sources);
@@ -44,11 +44,11 @@ pub(super) fn run(start: &CommandContext, args: &EvalAnswers, output: &mut Outpu
         let searched = sources.enough(variation);
         bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
     };
-    results.give(&bench, (started, &Map::new()), &settings, output)?;
+    results.give(&bench, started, &Map::new(), &settings, output)?;
     Ok(Exit::Done)
 }
 
-/// So many questions, spread over the slices.
+/// A limit on questions, spread over the slices.
 pub(super) fn spread(limit: Option<u32>) -> Limit {
     limit.and_then(|limit| usize::try_from(limit).ok()).map_or(Limit::None, Limit::Spread)
 }
@@ -60,21 +60,21 @@ struct Answers<'a> {
     judge: Judge,
 }
 
-/// Hits that go into the prompt: whether their number is the one under test.
+/// Number of sources in the prompt.
 #[derive(Clone, Copy)]
 pub(super) enum Sources {
-    /// As many as the program puts there, and no more than are asked for.
+    /// As in the program, at most as many as requested.
     Configured(usize),
-    /// As many as are found.
+    /// All hits, where their number is under test.
     AllHits,
 }
 
 enum Judge {
-    /// Nobody judges.
+    /// No judge.
     Nobody,
-    /// The generator judges its own answers.
+    /// The generator itself.
     Generator,
-    /// Another model does.
+    /// Another model.
     Other(String, Box<CachedGenerator>),
 }
 
@@ -142,7 +142,7 @@ impl Sources {
         if by_k { Self::AllHits } else { Self::Configured(bench.sources()) }
     }
 
-    /// How many there are in the prompt.
+    /// Number of sources in the prompt.
     pub(super) fn of(self, settings: &RetrievalSettings) -> usize {
         match self {
             Self::Configured(sources) => sources,
@@ -150,7 +150,7 @@ impl Sources {
         }
     }
 
-    /// With at least as many hits as the prompt takes.
+    /// Raises the number of hits to that of the sources.
     pub(super) fn enough(self, variation: &Variation) -> Variation {
         let mut enough = variation.clone();
         enough.retrieval.top_k = enough.retrieval.top_k.max(self.of(&variation.retrieval));
@@ -167,12 +167,12 @@ impl Judge {
         }
     }
 
-    /// How often it was asked, where it is another model than the one that answers.
+    /// Usage of a separate judge.
     fn used(&self) -> Used {
         if let Self::Other(_, judge) = self { judge.used() } else { Used::default() }
     }
 
-    /// Whether a model is asked what the answer is worth: one that says that nothing was found is worth nothing.
+    /// Whether the answer is judged; abstentions are not.
     fn will_judge(&self, answered: &Answered) -> bool {
         !matches!(self, Self::Nobody) && answered.answer.answered
     }
@@ -251,7 +251,7 @@ fn tables(run: &Run<ScoredAnswer>) -> Vec<Table> {
     ]
 }
 
-/// An answer with what it is worth.
+/// An answer with its scores.
 #[derive(Serialize)]
 pub(super) struct ResultJson<'a> {
     #[serde(flatten)]
@@ -268,7 +268,7 @@ pub(super) struct ResultJson<'a> {
     gold_in_prompt: bool,
     /// Rank of the first hit on a gold page, by number.
     page: Option<usize>,
-    /// Sources that did not fit the prompt.
+    /// Sources that were dropped from the prompt.
     dropped: usize,
     prompt_tokens: usize,
     answer_ms: ragonite_base::Millis,

@@ -40,7 +40,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     let generator = bench.generator(output)?;
     let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways };
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             attributions.explained(variation, step, output)
         })?;
     let settings = |variation: &Variation| {
@@ -48,7 +48,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
         bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval))
     };
     let more = Map::from_iter([("attribution".to_owned(), json!(start.config.attribution))]);
-    results.give(&bench, (started, &more), &settings, output)?;
+    results.give(&bench, started, &more, &settings, output)?;
     Ok(Exit::Done)
 }
 
@@ -63,7 +63,7 @@ struct Attributions<'a> {
     bench: &'a Bench<'a>,
     sources: Sources,
     generator: CachedGenerator,
-    /// Embeds sources to cluster them, and answers to compare them.
+    /// Embedder for clustering sources and comparing answers.
     comparer: Arc<dyn Embed>,
     ways: Vec<Way>,
 }
@@ -111,7 +111,9 @@ impl Attributions<'_> {
                 };
                 explained.push(explain(
                     bench,
-                    (&self.ways, self.comparer.as_ref(), speaker.generator()),
+                    &self.ways,
+                    self.comparer.as_ref(),
+                    speaker.generator(),
                     answered,
                     &index,
                     &mut tell,
@@ -127,13 +129,15 @@ impl Attributions<'_> {
 
 fn explain(
     bench: &Bench<'_>,
-    (ways, embedder, generator): (&[Way], &dyn Embed, &mut CachedGenerator),
+    ways: &[Way],
+    embedder: &dyn Embed,
+    generator: &mut CachedGenerator,
     answered: Answered,
     index: &Index,
     on_cluster: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, EvalError> {
     let sources = vectors(&answered, index, embedder, &bench.cancel)?;
-    // The best rank of a group would stand for all of it.
+    // Without group test, because the best rank of a group would stand for the whole group.
     let settings = AttributionSettings { group_test: GroupTest::Off, ..bench.start.config.attribution.clone() };
     let explaining = Explaining {
         ways,
@@ -146,7 +150,7 @@ fn explain(
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
 }
 
-/// The sources with the vectors they are clustered by.
+/// The source vectors for clustering.
 fn vectors(
     answered: &Answered,
     index: &Index,
@@ -187,7 +191,7 @@ impl Reported for Explained {
     }
 }
 
-/// An answer with what each way points at.
+/// An answer with the sources that each method points at.
 #[derive(Serialize)]
 pub(super) struct ResultJson<'a> {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! What every run of a benchmark shares: questions, models, the domain, settings.
+//! Shared parts of benchmark runs: questions, models, domain, settings.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use ragonite_rag::answer::AnswerSettings;
 use ragonite_rag::prompt::PromptSettings;
 use ragonite_rag::retrieval::{Reranking, SearchContext, Translate};
 
-/// What every run of the benchmark shares.
+/// Shared state of all runs of a benchmark.
 pub(super) struct Bench<'a> {
     pub(super) start: &'a CommandContext,
     pub(super) args: &'a EvalCommon,
@@ -42,13 +42,13 @@ pub(super) struct Bench<'a> {
     limit: Limit,
     /// The folder of the benchmark.
     folder: PathBuf,
-    /// Whether questions are translated: as it is asked for, where the generator is at hand.
+    /// Whether questions are translated: as requested, where the generator is present.
     translate: Translate,
-    /// The domains of this run that are open, so that each is brought in step once.
+    /// The open domains, so that each is ingested once.
     open: RefCell<Vec<Opened>>,
 }
 
-/// An open domain, with what it was made with, which tells it from the others.
+/// An open domain with the settings that identify it.
 struct Opened {
     domain: Option<DomainName>,
     evidence: EvidenceSettings,
@@ -100,14 +100,14 @@ impl<'a> Bench<'a> {
         bench.at_hand(output)
     }
 
-    /// Leaves translations out where the generator is not at hand, since a search works without it.
+    /// Turns translation off where the generator is missing.
     fn at_hand(self, output: &mut Output) -> Result<Self, Failure> {
         let generator = self.start.catalog.model(self.generator_id())?;
         if self.translate == Translate::Off || self.start.folders().has(generator) {
             return Ok(self);
         }
         if self.args.how.translate.is_some() || self.args.ablate == Some(Ablation::Translation) {
-            // It was asked for, so that its absence is an error, which says what to do.
+            // Translation was requested, so missing weights are an error with a remedy.
             self.start.folders().find(generator, generator.weights()?, &self.cancel)?;
         }
         output.note(&format!(
@@ -117,7 +117,7 @@ impl<'a> Bench<'a> {
         Ok(Self { translate: Translate::Off, ..self })
     }
 
-    /// The settings as they are configured and asked for.
+    /// The settings as configured and as typed.
     pub(super) fn configured(&self) -> Variation {
         let (how, config) = (&self.args.how, &self.start.config);
         let context = how.context.unwrap_or(config.index.context);
@@ -139,13 +139,12 @@ impl<'a> Bench<'a> {
         Variation { context, evidence, retrieval, rerank, completion: self.args.completion, order, neighbours }
     }
 
-    /// The runs: one, or one for each choice.
+    /// The variations: one, or one per choice of the ablation.
     pub(super) fn compare(&self) -> Result<Comparing, Failure> {
         self.compare_with(self.configured())
     }
 
-    /// The runs where questions are answered: `k` is then the number of sources, and the configured one that of the
-    /// program.
+    /// The variations where questions are answered: `k` is then the number of sources.
     pub(super) fn compare_answers(&self) -> Result<Comparing, Failure> {
         let mut configured = self.configured();
         if self.args.ablate == Some(Ablation::K) {
@@ -172,7 +171,7 @@ impl<'a> Bench<'a> {
         Ok(ablation.compare(&configured))
     }
 
-    /// The pages of `index`. Which questions have a gold page that several of them fit is told once.
+    /// The pages of `index`. Reports once which gold pages match several of them.
     pub(super) fn pages(index: &Index, part: &Part, step: Step<'_>, output: &mut Output) -> Result<Pages, Failure> {
         let pages = Pages::of(index)?;
         if step.number == 1 {
@@ -182,7 +181,7 @@ impl<'a> Bench<'a> {
         Ok(pages)
     }
 
-    /// How questions are searched in `index`, which has these pages.
+    /// Context of searching `index`.
     pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
         let engines = SearchContext { index, embedder: self.embedder.as_ref(), reranker };
@@ -190,13 +189,13 @@ impl<'a> Bench<'a> {
         Asking { engines, settings: &variation.retrieval, completion: variation.completion, past_turns, pages }
     }
 
-    /// What of the paper stands beside a run; none where the paper asks other questions.
+    /// Figures of the paper for a run; none for other questions.
     pub(super) fn papers(&self, variation: &Variation) -> Option<Papers> {
         (self.benchmark.comparison() == Comparison::Paper)
             .then(|| Papers::beside(&self.ran(variation), self.args.ablate))
     }
 
-    /// How answers are made with these choices, and as the program itself makes them in all else.
+    /// Answer settings of a variation; otherwise as in the program.
     pub(super) fn answering(&self, variation: &Variation) -> AnswerSettings {
         let prompt = PromptSettings {
             order: variation.order,
@@ -206,7 +205,7 @@ impl<'a> Bench<'a> {
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 
-    /// The most hits that go into a prompt: as the program has it, and no more than are asked for.
+    /// Most sources in a prompt: as in the program, at most as many as requested.
     pub(super) fn sources(&self) -> usize {
         let sources = self.start.sources();
         self.args.how.k.map_or(sources, |k| sources.min(usize::from(k)))
@@ -217,20 +216,20 @@ impl<'a> Bench<'a> {
         self.args.how.generator.as_deref().unwrap_or_else(|| self.start.generator_id())
     }
 
-    /// The generator, with a memory of all that it said in earlier runs.
+    /// The generator, with a cache of earlier runs.
     pub(super) fn generator(&self, output: &mut Output) -> Result<CachedGenerator, Failure> {
         output.progress("loading the generator");
         models::generator(self.start, self.generator_id(), &self.cancel)
     }
 
-    /// What the model is told about the domain: what the domain says, or the benchmark.
+    /// The prompt prefix of the domain or of the benchmark.
     pub(super) fn prefix(&self, part: &Part, index: &Index) -> Result<String, Failure> {
         let own = index.manifest()?.prompt_prefix;
         Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
     }
 
-    /// Everything but the question that decides what a search finds, the device of the encoders too; `speaking` where a
-    /// model of this fingerprint has a part in it.
+    /// Everything besides the question that determines a search, the encoder device included; `speaking` is the
+    /// fingerprint of a model that takes part.
     pub(super) fn fingerprint(
         &self,
         index: &Index,
@@ -245,7 +244,7 @@ impl<'a> Bench<'a> {
         all.map_err(|error| Failure::failed(Problem::of(&error, "")))
     }
 
-    /// The domain that is asked: the user's, or the benchmark's own, brought in step.
+    /// The domain: the user's, or the benchmark's own after an ingest.
     pub(super) fn index(
         &self,
         part: &Part,
@@ -266,7 +265,7 @@ impl<'a> Bench<'a> {
         if self.args.domain.is_some() {
             let manifest = index.manifest()?;
             context = manifest.context;
-            // A domain that nothing was ingested into has none.
+            // An empty domain has no evidence settings.
             evidence = serde_json::from_value(manifest.evidence).unwrap_or(evidence);
         }
         let domain = part.domain.clone();
@@ -274,7 +273,7 @@ impl<'a> Bench<'a> {
         Ok(index)
     }
 
-    /// What a run with these choices ran with: an existing domain is as it was made, whatever is configured.
+    /// The actual settings of a run: an existing domain keeps its own.
     fn ran(&self, variation: &Variation) -> Variation {
         let mut ran = variation.clone();
         let open = self.open.borrow();
@@ -341,7 +340,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The folder of the benchmark: as it is named, else the one that the questions lie in.
+/// The folder of the benchmark: as named, else that of the questions.
 fn folder_of(args: &EvalCommon) -> Result<PathBuf, Failure> {
     if let Some(folder) = &args.benchmark {
         return Ok(folder.clone());
@@ -391,12 +390,12 @@ pub(super) struct SettingsJson<'a> {
 }
 
 impl SettingsJson<'_> {
-    /// With what speaking takes beside searching.
+    /// Adds the settings of answering.
     pub(super) fn spoken(self, generator: &str, sources: usize) -> Self {
         Self { generator: Some(generator.to_owned()), sources: Some(sources), ..self }
     }
 
-    /// With who judges, if anyone does.
+    /// Adds the judge.
     pub(super) fn judged(self, judge: Option<&str>) -> Self {
         Self { judge: judge.map(str::to_owned), ..self }
     }

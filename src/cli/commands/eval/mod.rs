@@ -1,7 +1,7 @@
-//! `ragonite eval`: a benchmark's questions against a domain.
+//! `ragonite eval`: the questions of a benchmark against a domain.
 //!
-//! Without `--domain` the benchmark's documents are kept in a domain of their own for each choice of settings, under
-//! `<data>/benchmarks`, and results under `<data>/benchmarks/results`; stopping and starting again goes on there.
+//! Without `--domain` the documents of the benchmark are ingested into one domain per choice of settings, under
+//! `<data>/benchmarks`, with results under `<data>/benchmarks/results`; an interrupted run continues there.
 //! Not here: scoring (`eval`).
 
 mod answers;

@@ -1,4 +1,4 @@
-//! The models a benchmark runs with.
+//! Models of a benchmark run.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) fn embedder(
     }
 }
 
-/// The generator with this id, with a memory of all that it said in earlier runs.
+/// The generator with this id, with a cache of earlier runs.
 pub(super) fn generator(start: &CommandContext, id: &str, cancel: &CancelToken) -> Result<CachedGenerator, Failure> {
     let model = generator_of(start, id)?;
     let loaded = start.generator(model, cancel)?;

@@ -1,4 +1,4 @@
-//! What a benchmark prints and writes: tables or JSON on stdout, and a report in Markdown.
+//! Output of a benchmark: tables or JSON on stdout, and a report in Markdown.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -14,7 +14,7 @@ use ragonite_base::clean_line;
 use ragonite_config::command_line;
 use ragonite_eval::{Comparison, Markdown, Question, Run};
 
-/// What the report says of the figures of the paper.
+/// Note of the report on the figures of the paper.
 const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
                            2 to 4: all 600 questions, answered and judged by GPT-4o, bge-m3, pages compared by URL \
                            string; of the run that is nearest in its settings. What it has otherwise is said above each \
@@ -38,7 +38,7 @@ pub(super) struct Given<'a, J> {
 }
 
 impl<J: Serialize> Given<'_, J> {
-    /// Prints it, and writes the report where one is wanted; neither stops the other.
+    /// Prints the result and writes the report, if any; a failure of one does not prevent the other.
     pub(super) fn give(&self, report: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
         let printed = match output.form() {
             Form::Json => output.json(&self.json),
@@ -74,13 +74,13 @@ impl<J: Serialize> Given<'_, J> {
     }
 }
 
-/// Fails where the report could not be written in the end, which may be hours away. Leaves the file as it is.
+/// Fails early where the report cannot be written. Leaves the file unchanged.
 pub(super) fn check_report(path: &Path) -> Result<(), Failure> {
     let is_new = !path.exists();
     let opened = OpenOptions::new().append(true).create(true).open(path);
     opened.map_err(|error| Failure::usage(unwritten(path, &error)))?;
     if is_new {
-        // It only was to be seen whether it can be made.
+        // The file was created only as a test.
         let _ = fs::remove_file(path);
     }
     Ok(())
@@ -93,15 +93,15 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
     }
 }
 
-/// Said above a table with the paper's figures.
+/// Text above a table with the paper's figures.
 pub(super) fn about_paper<T>(run: &Run<T>) -> String {
     run.papers.map(|papers| format!(" paper: {}", papers.said())).unwrap_or_default()
 }
 
-/// Questions that are named at most where many have the same flaw.
+/// Most questions named for one flaw.
 const MOST_NAMED: usize = 5;
 
-/// Says what makes the figures lower than they are.
+/// Warns of questions without a gold page, which lower the figures.
 pub(super) fn warn(without_gold: &[&Question], questions: usize, output: &mut Output) {
     if without_gold.is_empty() {
         return;
@@ -119,7 +119,7 @@ pub(super) fn warn(without_gold: &[&Question], questions: usize, output: &mut Ou
     ));
 }
 
-/// Says which gold pages are not one page.
+/// Warns of ambiguous gold pages.
 pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut Output) {
     if ambiguous > 0 {
         output.note(&format!(
@@ -129,7 +129,7 @@ pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut
     }
 }
 
-/// Says how many questions are left out because they are asked to another domain than the one that is named.
+/// Reports questions left out because they belong to another domain.
 pub(super) fn tell_of_other_domains(questions: usize, output: &mut Output) {
     match questions {
         0 => {}
@@ -138,7 +138,7 @@ pub(super) fn tell_of_other_domains(questions: usize, output: &mut Output) {
     }
 }
 
-/// Says how much was not done again.
+/// Reports results taken from the cache.
 pub(super) fn remembered(remembered: usize, questions: usize, damaged: usize, output: &mut Output) {
     if remembered > 0 {
         output.note(&format!("{remembered} of {questions} questions were taken from the cache"));

@@ -1,4 +1,4 @@
-//! How far a benchmark is, in words. The clock is the caller's.
+//! Progress of a benchmark in words. The caller provides the time.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use super::super::progress::words;
 use ragonite_eval::Doing;
 use ragonite_rag::answer::AnswerEvent;
 
-/// Which of several runs this is.
+/// Position of a run among several.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
-    /// What is tried, for people; empty where there is nothing to compare.
+    /// Name of the choice; empty for a single run.
     pub(super) name: &'a str,
     pub(super) number: usize,
     pub(super) of: usize,
@@ -22,7 +22,7 @@ impl Step<'_> {
     }
 }
 
-/// How fast questions go. Those that were remembered cost nothing, and say nothing of the others.
+/// Time estimate. Cached questions do not count for the speed.
 #[derive(Debug)]
 pub(super) struct Eta {
     started: Instant,
@@ -36,12 +36,12 @@ impl Eta {
         Self { started: now, total, done: 0, remembered: 0 }
     }
 
-    /// So many are done, and so many of these were remembered.
+    /// Records the number of done and of cached questions.
     pub(super) fn at(&mut self, done: usize, remembered: usize) {
         (self.done, self.remembered) = (done, remembered);
     }
 
-    /// The line while this is done, in the words of `ragonite ask`.
+    /// The progress line of a step, in the words of `ragonite ask`.
     pub(super) fn line_of(&self, doing: &Doing, now: Instant) -> String {
         let doing = match doing {
             Doing::Searching => "searching".to_owned(),

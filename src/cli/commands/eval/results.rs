@@ -1,6 +1,6 @@
-//! From one run, or one for each choice, to tables, JSON by the contract and the report.
+//! Turns runs into tables, JSON of the contract and the report.
 //!
-//! What the three commands score differs; how they go through the choices and what stands around a result does not.
+//! The three commands score differently; the iteration over choices and the output are shared.
 //! Not here: scoring a question (`retrieval`, `answers`, `attribution`), writing (`output`).
 
 use std::time::Instant;
@@ -18,11 +18,11 @@ use ragonite_eval::{
 };
 use ragonite_rag::answer::RewriteHow;
 
-/// What a command says of the questions it scored.
+/// How a command reports its scores.
 pub(super) trait Reported: Scored {
-    /// What is scored, as in the JSON contract.
+    /// Name in the JSON contract.
     const WHAT: &'static str;
-    /// The figure that is told while choices are compared.
+    /// The metric shown while choices are compared.
     const HEADLINE: Metric;
     /// A question with its result.
     type Json<'a>: Serialize
@@ -53,9 +53,10 @@ pub(super) struct Results<T> {
 /// Asks all questions with one choice.
 type Ask<'a, T> = dyn FnMut(&Variation, Step<'_>, &mut Output) -> Result<Vec<T>, Failure> + 'a;
 
-/// Goes through every choice. `papers` says what of the paper stands beside one.
+/// Runs every choice. `papers` gives the figures of the paper for a choice.
 pub(super) fn run_all<T: Reported>(
-    (comparing, ablation): (Comparing, Option<Ablation>),
+    comparing: Comparing,
+    ablation: Option<Ablation>,
     papers: &dyn Fn(&Variation) -> Option<Papers>,
     output: &mut Output,
     ask: &mut Ask<'_, T>,
@@ -83,12 +84,13 @@ fn headline<T: Reported>(run: &Run<T>) -> String {
 }
 
 impl<T: Reported> Results<T> {
-    /// Prints everything, and writes the report where one is wanted. `settings` says what a choice ran with, `started`
-    /// when the command began; `more` goes into the JSON of each run.
+    /// Prints the results and writes the report. `settings` gives the settings of a choice, `started` the start of
+    /// the command; `more` goes into the JSON of each run.
     pub(super) fn give<'a>(
         self,
         bench: &'a Bench<'a>,
-        (started, more): (Instant, &Map<String, Value>),
+        started: Instant,
+        more: &Map<String, Value>,
         settings: &dyn Fn(&Variation) -> SettingsJson<'a>,
         output: &mut Output,
     ) -> Result<(), Failure> {
@@ -144,7 +146,7 @@ fn of_questions<T: Reported>(run: &Run<T>) -> Vec<T::Json<'_>> {
 #[serde(bound = "")]
 struct RunJson<'a, 'r, T: Reported + 'r> {
     what: &'static str,
-    /// What was chosen, where choices are compared.
+    /// The choice, where choices are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<String>,
     settings: SettingsJson<'a>,
@@ -163,13 +165,13 @@ struct RunJson<'a, 'r, T: Reported + 'r> {
 struct AblationJson<'a, 'r, T: Reported + 'r> {
     what: &'static str,
     ablation: &'static str,
-    /// The choice the others are held against.
+    /// The baseline.
     default: &'r str,
     runs: Vec<RunJson<'a, 'r, T>>,
     seconds: f64,
 }
 
-/// Which question a result is about, and what was searched for.
+/// The question of a result, and its queries.
 #[derive(Serialize)]
 pub(super) struct QuestionJson<'a> {
     conversation: &'a str,
@@ -179,7 +181,7 @@ pub(super) struct QuestionJson<'a> {
     /// How the program completed the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed: Option<RewriteHow>,
-    /// What was searched for beside it.
+    /// The translation, where it was searched too.
     #[serde(skip_serializing_if = "Option::is_none")]
     translated: Option<&'a str>,
 }

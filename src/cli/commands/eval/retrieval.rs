@@ -1,4 +1,4 @@
-//! `ragonite eval retrieval`: where the gold pages come.
+//! `ragonite eval retrieval`: ranks of the gold pages.
 
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
     let mut searches = Searches { bench: &bench, cache, generator };
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             searches.asked(variation, step, output)
         })?;
     let spoke = searches.generator.is_some();
@@ -53,14 +53,14 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
         let settings = bench.settings(variation);
         if spoke { settings.spoken(bench.generator_id(), bench.sources()) } else { settings }
     };
-    results.give(&bench, (started, &Map::new()), &settings, output)?;
+    results.give(&bench, started, &Map::new(), &settings, output)?;
     Ok(Exit::Done)
 }
 
 struct Searches<'a> {
     bench: &'a Bench<'a>,
     cache: Cache,
-    /// Where the model completes or translates questions.
+    /// The generator, where it completes or translates questions.
     generator: Option<CachedGenerator>,
 }
 
@@ -107,7 +107,7 @@ impl Searches<'_> {
     }
 }
 
-/// Whether a question is to be searched for in another language than it has.
+/// Whether a question needs translation.
 fn has_another_language(asking: Asking<'_>, questions: &[Question]) -> Result<bool, EvalError> {
     for question in questions {
         for text in [&question.raw, &question.completed] {
@@ -142,7 +142,7 @@ impl Reported for Asked {
         ]
     }
 
-    /// The figures by page, content and URL; under `measured` the same once more, where they were first.
+    /// The figures by page, content and URL, and again under `measured` for compatibility.
     fn figures_json(run: &Run<Self>) -> Map<String, Value> {
         let mut figures = run.figures.json();
         let measured = Value::Object(figures.clone());
@@ -152,7 +152,7 @@ impl Reported for Asked {
     }
 }
 
-/// A question with where its gold pages came.
+/// A question with the ranks of its gold pages.
 #[derive(Serialize)]
 pub(super) struct ResultJson<'a> {
     #[serde(flatten)]
