@@ -1,11 +1,11 @@
-//! What the address of a page says.
+//! Page numbers in the URLs of wikis.
 //!
-//! Not here: fetching one; there is no network code.
+//! Takes a URL, gives its page number. Not here: network access; there is none.
 
-/// The number of a page in the URL of a wiki: the digits after `/pages/`, or those of `pageId`.
+/// The page number in a wiki URL: the digits after `/pages/` or `pageId=`.
 ///
-/// Nothing where they are only the beginning of a name, as in `/pages/2024-05-01`, and nothing for a path: files lie in
-/// folders of that name too.
+/// None if the digits are only the start of a name, as in `/pages/2024-05-01`, and none for a file path, whose folders
+/// may be called `pages` too.
 #[must_use]
 pub fn page_number(url: &str) -> Option<&str> {
     if !is_url(url) {
@@ -20,7 +20,7 @@ fn is_url(text: &str) -> bool {
     begins("https://") || begins("http://")
 }
 
-/// The digits behind `mark` that the text ends with, or one of `ends` follows.
+/// The digits behind `mark`, if the text or one of `ends` follows them.
 fn number_after<'a>(text: &'a str, mark: &str, ends: &[char]) -> Option<&'a str> {
     text.match_indices(mark).find_map(|(at, _)| {
         let after = &text[at + mark.len()..];

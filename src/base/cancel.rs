@@ -1,25 +1,25 @@
-//! Cooperative cancellation for plain synchronous code.
+//! Cooperative cancellation for synchronous code.
 //!
-//! A [`CancelSource`] hands out [`CancelToken`]s; long loops call [`CancelToken::check`] between small steps. A parser
-//! that knows no token reads from [`Watched`], which fails in its place.
+//! Takes a cancellation through [`CancelSource`], gives it to [`CancelToken`]s; long loops call [`CancelToken::check`]
+//! between small steps. A parser that knows no token reads from [`Watched`], which fails once cancelled.
 //! Invariant: cancelling is one atomic store, checking one atomic load, and neither ever blocks.
-//! Not here: deciding what to cancel (`app`), keeping the sources (`runtime`).
+//! Not here: deciding what to cancel (`app`), keeping the sources (`workers`).
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The work was cancelled by the user. Never shown as a failure.
+/// The user cancelled the work. Never shown as a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Canceled;
 
-/// The side that cancels.
+/// Cancels its tokens.
 #[derive(Debug, Clone, Default)]
 pub struct CancelSource(Arc<AtomicBool>);
 
 impl CancelSource {
-    /// A token that sees this source's cancellation.
+    /// A token of this source.
     pub fn token(&self) -> CancelToken {
         CancelToken {
             canceled: Arc::clone(&self.0),
@@ -28,7 +28,7 @@ impl CancelSource {
         }
     }
 
-    /// The flag itself, for a signal handler that can do no more than set one.
+    /// The flag itself, for a signal handler.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
@@ -39,7 +39,7 @@ impl CancelSource {
     }
 }
 
-/// The side that is asked to stop.
+/// Tells a job to stop.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     canceled: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ pub struct CancelToken {
     checks: Option<Arc<Checks>>,
 }
 
-/// Counts what a test lets be checked.
+/// Counts the checks of a test's token.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug)]
 struct Checks {
@@ -57,13 +57,13 @@ struct Checks {
 
 #[cfg(any(test, feature = "testing"))]
 impl CancelToken {
-    /// A token that is cancelled by the check that comes after so many others.
+    /// A token that is cancelled after `checks` checks.
     pub fn canceled_after(checks: usize) -> Self {
         let checks = Checks { made: std::sync::atomic::AtomicUsize::new(0), last: checks };
         Self { canceled: Arc::default(), checks: Some(Arc::new(checks)) }
     }
 
-    /// How often a token from [`CancelToken::canceled_after`] was checked.
+    /// Number of checks of a token from [`CancelToken::canceled_after`].
     pub fn checks(&self) -> usize {
         self.checks.as_ref().map_or(0, |checks| checks.made.load(Ordering::Relaxed))
     }
@@ -94,12 +94,12 @@ impl CancelToken {
         self.canceled.load(Ordering::Acquire)
     }
 
-    /// A source of bytes that fails once the work is cancelled, for whatever reads it and knows no token.
+    /// Wraps a reader so that it fails once cancelled, for parsers that know no token.
     pub fn watch<R>(&self, source: R) -> Watched<R> {
         Watched { source, cancel: self.clone() }
     }
 
-    /// Ends the caller's work with `?` once the source was cancelled.
+    /// Fails once cancelled, for use with `?`.
     ///
     /// # Errors
     /// [`Canceled`] after [`CancelSource::cancel`].
@@ -108,7 +108,7 @@ impl CancelToken {
     }
 }
 
-/// Fails with [`Canceled`] once the work is cancelled; made by [`CancelToken::watch`].
+/// A reader that fails with [`Canceled`] once cancelled; made by [`CancelToken::watch`].
 #[derive(Debug)]
 pub struct Watched<R> {
     source: R,
@@ -128,7 +128,7 @@ impl<R: Seek> Seek for Watched<R> {
     }
 }
 
-/// Cancels its source when dropped: whoever owns it owns the work.
+/// Cancels its token when dropped.
 #[derive(Debug, Default)]
 pub struct CancelOnDrop(CancelSource);
 

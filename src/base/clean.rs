@@ -1,23 +1,23 @@
-//! Makes text from documents and models harmless before it is drawn, stored as a title or exported.
+//! Makes text from documents and models safe to draw, store as a title or export.
 //!
 //! Takes any text, gives text without escape sequences, control characters and direction overrides.
 //! Invariant: cleaning twice equals cleaning once.
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Cleans a text of several lines: line feeds and tabs stay, everything that a terminal would act on goes.
+/// Cleans multi-line text: line feeds and tabs stay, everything that a terminal acts on goes.
 pub fn clean_text(text: &str) -> String {
     strip(text, |c| c == '\n' || c == '\t')
 }
 
-/// Cleans a text that must stay on one line: any run of white space becomes one space, and letters are [`composed`].
+/// Cleans one line: any run of white space becomes one space, and letters are [`composed`].
 pub fn clean_line(text: &str) -> String {
     let stripped = strip(text, char::is_whitespace);
     composed(stripped.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The text with each letter and its accents as one character where there is one (Unicode NFC, UAX #15). PDFs and some
-/// systems write `ü` as `u` and a mark behind it, which no one who types the word does.
+/// Unicode NFC (UAX #15): letters and accents as one character where there is one. PDFs and some systems write `ü` as
+/// `u` and a combining mark, unlike a user's query.
 pub fn composed(text: String) -> String {
     if is_nfc_quick(text.chars()) == IsNormalized::Yes { text } else { text.nfc().collect() }
 }
@@ -25,8 +25,8 @@ pub fn composed(text: String) -> String {
 /// Removes escape sequences (ECMA-48: CSI, OSC, DCS, two-character escapes) and every control or
 /// direction-override character that `keep` does not allow.
 ///
-/// The one-character forms of the same sequences (U+0090, U+009B, U+009D and their like) go alone: they are what UTF-8
-/// read as Latin-1 is full of, and what follows them is then text. Without them it is harmless.
+/// Of the one-character forms (U+0090, U+009B, U+009D and the like) only the character itself goes: they are frequent
+/// in UTF-8 read as Latin-1, where text follows. Without the character that text is harmless.
 fn strip(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -41,7 +41,7 @@ fn strip(text: &str, keep: impl Fn(char) -> bool) -> String {
     clean
 }
 
-/// What follows an escape sequence, of which the escape character is read.
+/// The text behind an escape sequence whose escape character was read.
 fn after_escape(rest: &str) -> &str {
     let mut chars = rest.chars();
     match chars.next() {
@@ -56,8 +56,8 @@ fn after_escape(rest: &str) -> &str {
     }
 }
 
-/// What follows the string of a sequence. A terminal waits for the terminator; where the line has none, or another
-/// escape comes first, the string is taken for text, so that a stray escape costs no words.
+/// The text behind a string sequence. If the line has no terminator, or another escape comes first, the string counts
+/// as text, so that a stray escape loses no words.
 fn after_string(rest: &str) -> &str {
     let end = rest.find(['\u{7}', '\u{9c}', '\u{1b}', '\n']).map_or("", |at| &rest[at..]);
     let after = end.strip_prefix("\u{1b}\\").or_else(|| end.strip_prefix(['\u{7}', '\u{9c}']));

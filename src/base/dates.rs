@@ -1,10 +1,10 @@
-//! Dates in texts, and the other ways to write them.
+//! Dates in texts, and their spellings.
 //!
-//! Takes a text, gives where days and months of a year are named in it; takes one of these, gives it in the spellings
-//! of English and German texts.
-//! Invariants: pure; every span lies in the text; spans come in order and do not overlap; every day exists.
-//! A version or an address is no date: digits are one only with a day, a month and a year that fit, and not behind a
-//! word such as `version`. Two readings are given where nothing tells day from month, as in `3/4/2015`.
+//! Takes a text, gives the days and months named in it; takes a day or month, gives its spellings in English and German
+//! texts.
+//! Invariants: pure; every span lies in the text; spans are ordered and do not overlap; every day exists. A version or
+//! an address is no date: digits are a date only with a valid day, month and year, and not behind a word such as
+//! `version`. Two readings are given if nothing tells day from month, as in `3/4/2015`.
 //! Not here: days without a year, times of day, `last Monday`; which spellings a domain has (`index`).
 
 use std::collections::HashSet;
@@ -28,10 +28,10 @@ const MONTHS: [&[&str]; 12] = [
     &["december", "dec", "dezember", "dez"],
 ];
 
-/// Years that a text is taken to speak of.
+/// Plausible years.
 const YEARS: RangeInclusive<i32> = 1900..=2099;
 
-/// The first year that is written with two digits.
+/// First year that two digits can mean.
 const FIRST_SHORT_YEAR: i32 = 1970;
 
 /// Words behind which digits with dots are a version.
@@ -54,7 +54,7 @@ const VERSION_WORDS: &[&str] = &[
     "ip",
 ];
 
-/// Words behind which digits are a date, even where the year has two of them.
+/// Words behind which digits are a date, even with a two-digit year.
 const DATE_WORDS: &[&str] = &[
     "on",
     "dated",
@@ -89,19 +89,19 @@ const DATE_WORDS: &[&str] = &[
     "sonntag",
 ];
 
-/// Words behind which digits are a date or a version: a date where the day is higher than first numbers of versions.
+/// Words behind which digits are a date or a version: a date if the day is at least [`LEAST_CLEAR_DAY`].
 const WEAK_WORDS: &[&str] = &[
     "of", "from", "since", "until", "till", "by", "before", "after", "between", "and", "to", "for", "the", "vom",
     "von", "seit", "bis", "ab", "vor", "nach", "und", "zwischen", "für",
 ];
 
-/// The first day of a month that no version begins with.
+/// The first day of the month with which no version begins.
 const LEAST_CLEAR_DAY: u8 = 13;
 
-/// Characters that hold digits together, so that one more of them makes something else of a date.
+/// Characters that join digits; one more of them beside a date makes it something else.
 const JOINS: [char; 6] = ['.', '-', '/', ':', '_', '@'];
 
-/// Bytes between two parts of a date whose month is a word.
+/// Maximum of bytes between two parts of a date with a month name.
 const LONGEST_GAP: usize = 4;
 
 /// A day, or a month of a year.
@@ -109,7 +109,7 @@ const LONGEST_GAP: usize = 4;
 pub enum DayOrMonth {
     /// A day.
     Day(Date),
-    /// All of a month.
+    /// A whole month.
     Month {
         /// Its year.
         year: i32,
@@ -121,9 +121,9 @@ pub enum DayOrMonth {
 /// A date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateMention {
-    /// Where it stands, in bytes.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What it may mean; one reading, or two where nothing tells day from month.
+    /// Its readings: one, or two if nothing tells day from month.
     pub readings: Vec<DayOrMonth>,
 }
 
@@ -152,7 +152,7 @@ impl DayOrMonth {
         MONTHS[usize::from(u8::from(self.month())) - 1]
     }
 
-    /// The day of the month as texts write it beside a name of the month: `1`, `01`, `1st`. None for a month.
+    /// The day of the month as written beside a month name: `1`, `01`, `1st`. Empty for a month.
     #[must_use]
     pub fn day_words(self) -> Vec<String> {
         let Self::Day(date) = self else { return Vec::new() };
@@ -170,7 +170,7 @@ impl DayOrMonth {
         words
     }
 
-    /// All spellings in digits, such as `22.6.13` and `2013-06-22`; each once.
+    /// All numeric spellings, such as `22.6.13` and `2013-06-22`, without repeats.
     #[must_use]
     pub fn in_digits(self) -> Vec<String> {
         let (year, month) = (self.year(), u8::from(self.month()));
@@ -205,7 +205,7 @@ impl DayOrMonth {
 }
 
 impl DayOrMonth {
-    /// Whether it is this day, or the month of it.
+    /// Whether it is or contains this day.
     #[must_use]
     pub fn has(self, day: Date) -> bool {
         match self {
@@ -215,7 +215,7 @@ impl DayOrMonth {
     }
 }
 
-/// The month that a word names in English or German, whole or shortened, in any case.
+/// The month with this English or German name or abbreviation, in any case.
 #[must_use]
 pub fn month_named(word: &str) -> Option<Month> {
     let word = word.to_lowercase();
@@ -241,7 +241,7 @@ pub fn dates_in(text: &str) -> Vec<DateMention> {
     found
 }
 
-/// Runs of letters and digits.
+/// Byte ranges of runs of letters and digits.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
@@ -265,7 +265,7 @@ impl<'a> Text<'a> {
         self.words.get(at).map(|word| &self.text[word.clone()])
     }
 
-    /// The date that begins with this word, and how many words it has.
+    /// The date that begins with word `at`, and its number of words.
     fn date_at(&self, at: usize) -> Option<(DateMention, usize)> {
         let named = self.named(at).map(|(date, words)| (vec![date], words));
         let (readings, words) = named.or_else(|| self.in_digits(at))?;
@@ -274,7 +274,7 @@ impl<'a> Text<'a> {
         Some((DateMention { span, readings }, words))
     }
 
-    /// Whether nothing is joined to it on either side.
+    /// Whether no digits or letters are joined to the span on either side.
     fn stands_alone(&self, span: &Range<usize>) -> bool {
         let mut before = self.text[..span.start].chars().rev();
         let joined_before =
@@ -285,7 +285,7 @@ impl<'a> Text<'a> {
         !joined_before && !joined_behind
     }
 
-    /// A date with the name of its month: `June 22nd, 2013`, `22. Juni 2013`, `22 of June 2013`, `June 2013`.
+    /// A date with a month name: `June 22nd, 2013`, `22. Juni 2013`, `22 of June 2013`, `June 2013`.
     fn named(&self, at: usize) -> Option<(DayOrMonth, usize)> {
         let next = |from: usize| self.near(from).then(|| self.word(from + 1)).flatten();
         let month_at = |at: usize| self.word(at).and_then(month_named);
@@ -307,14 +307,14 @@ impl<'a> Text<'a> {
         Some((DayOrMonth::Day(Date::from_calendar_date(year, month, day).ok()?), lead + 2))
     }
 
-    /// Whether this word and the next stand side by side.
+    /// Whether this word and the next are adjacent.
     fn near(&self, at: usize) -> bool {
         let Some([one, next]) = self.words.get(at..at + 2) else { return false };
         let gap = &self.text[one.end..next.start];
         gap.len() <= LONGEST_GAP && gap.chars().all(|c| c.is_whitespace() || matches!(c, ',' | '.' | '-'))
     }
 
-    /// A date in digits.
+    /// A numeric date.
     fn in_digits(&self, at: usize) -> Option<(Vec<DayOrMonth>, usize)> {
         let joined = |at: usize| {
             let [one, next] = self.words.get(at..at + 2)? else { return None };
@@ -354,8 +354,7 @@ impl<'a> Text<'a> {
         self.before(at).is_some_and(|word| VERSION_WORDS.contains(&word.as_str()))
     }
 
-    /// Whether what stands before digits with a year of two says that they are a date: what else looks like that is the
-    /// version of something.
+    /// Whether the word before digits with a two-digit year marks a date; without such a word they may be a version.
     fn leads_to_date(&self, at: usize, day: u8) -> bool {
         let clear = day >= LEAST_CLEAR_DAY;
         let Some(word) = self.before(at) else { return clear };
@@ -368,7 +367,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A number in ASCII digits, with how many it has.
+/// A number in ASCII digits.
 #[derive(Clone, Copy)]
 struct Number {
     value: u16,
@@ -380,7 +379,7 @@ fn number(word: &str) -> Option<Number> {
     is_short.then(|| word.parse().ok().map(|value| Number { value, digits: word.len() })).flatten()
 }
 
-/// The year that a word of four digits is.
+/// The year of a four-digit word.
 #[must_use]
 pub fn full_year(word: &str) -> Option<i32> {
     year_of(number(word).filter(|number| number.digits == 4)?)
@@ -403,7 +402,7 @@ fn day_of_month(word: &str) -> Option<u8> {
     u8::try_from(number.value).ok().filter(|day| (1..=31).contains(day))
 }
 
-/// The days that exist among these of year, month and day; each once.
+/// The valid days among these (year, month, day) triples, without repeats.
 fn days<const N: usize>(parts: [(Number, Number, Number); N]) -> Vec<DayOrMonth> {
     let mut days = Vec::new();
     for (year, month, day) in parts {
@@ -430,7 +429,7 @@ fn month_in_digits(join: char, first: Number, second: Number) -> Vec<DayOrMonth>
     month.zip(year_of(year)).map(|(month, year)| DayOrMonth::Month { year, month }).into_iter().collect()
 }
 
-/// Its value, or 0 where that is beyond all months.
+/// The value, or 0 if it is above 255.
 fn low(number: Number) -> u8 {
     u8::try_from(number.value).unwrap_or_default()
 }

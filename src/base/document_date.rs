@@ -1,9 +1,8 @@
-//! The date that a document is of.
+//! The date of a document.
 //!
-//! Takes the date of its source as that gives it, its address and its path; gives the day, or the month where nothing
-//! names a day.
-//! Invariants: pure; a day comes before a month, and the date before a name; of a date with two readings, as `3/4/2015`,
-//! the day is taken to stand before the month.
+//! Takes the date field of its source, its address and its path; gives a day or, if none of them names a day, a month.
+//! Invariants: pure; a day wins over a month, and the date field over a name; of two readings, as in `3/4/2015`, day
+//! before month is taken.
 //! Not here: dates within texts (`dates`).
 
 use time::Date;
@@ -11,8 +10,8 @@ use time::macros::format_description;
 
 use super::{DayOrMonth, dates_in, month_named};
 
-/// The date of a document: the day of its source's date, in any form that names one, else the day in the last part of
-/// the first of `names` that has one. Where there is no day, the month, found likewise.
+/// The day of the source's date field in any form, else the day in the last path component of the first of `names` that
+/// has one; else the month, in the same order.
 #[must_use]
 pub fn document_date(date: Option<&str>, names: &[&str]) -> Option<DayOrMonth> {
     let named_day = || names.iter().find_map(|name| day_in_name(last_part(name)));
@@ -22,16 +21,16 @@ pub fn document_date(date: Option<&str>, names: &[&str]) -> Option<DayOrMonth> {
     day.or_else(|| texts().find_map(|text| readings(text).next())).or_else(in_name)
 }
 
-/// The day of a source's date, in the forms of files and feeds (`2025-03-01T12:00:00Z`), of mail (`Sat, 1 Mar 2025
-/// 10:00`), of Confluence (`Mar 01, 2025`) and of people (`01.03.2025`).
+/// The day of a date field, in the forms of files and feeds (`2025-03-01T12:00:00Z`), mail (`Sat, 1 Mar 2025 10:00`),
+/// Confluence (`Mar 01, 2025`) and people (`01.03.2025`).
 fn day_of(date: &str) -> Option<Date> {
     let date = date.trim();
-    // RFC 3339 joins day and time to one word.
+    // RFC 3339 joins day and time into one word.
     let iso = date.get(..10).and_then(|day| Date::parse(day, format_description!("[year]-[month]-[day]")).ok());
     iso.or_else(|| first_day(date)).or_else(|| spelled_day(date))
 }
 
-/// A day whose month is a word: the first name of a month, the first number of one or two digits, the first of four.
+/// A day with a month name: the first month name, the first number of one or two digits, the first of four.
 fn spelled_day(date: &str) -> Option<Date> {
     let words = || date.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let month = words().find_map(month_named)?;
@@ -40,7 +39,7 @@ fn spelled_day(date: &str) -> Option<Date> {
     Date::from_calendar_date(year, month, day).ok()
 }
 
-/// The day in the name of a file, where other words may be joined to it: `backup-2026-11-22`, `2026_11_22_minutes`.
+/// The day in a file name, where other words may be joined to it: `backup-2026-11-22`, `2026_11_22_minutes`.
 fn day_in_name(name: &str) -> Option<Date> {
     let parts: Vec<&str> = name.split(['-', '_', '.', ' ']).collect();
     let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -52,11 +51,11 @@ fn day_in_name(name: &str) -> Option<Date> {
         let has_year = |piece: &&str| piece.split('.').any(|part| is_number(part, 4));
         pieces.filter(has_year).find_map(first_day)
     };
-    // What follows the last dot is no ending in `Call 01.03.2025`.
+    // In `Call 01.03.2025` the last dot starts no file extension.
     joined.or_else(|| first_day(stem(name))).or_else(|| first_day(name)).or_else(with_points)
 }
 
-/// The month in the name of a file, where other words may be joined to it: `shifts-2026-09`.
+/// The month in a file name, where other words may be joined to it: `shifts-2026-09`.
 fn month_in_name(name: &str) -> Option<DayOrMonth> {
     let parts: Vec<&str> = stem(name).split(['-', '_', ' ']).collect();
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

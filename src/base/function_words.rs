@@ -1,10 +1,10 @@
-//! Words that are in every question and say nothing about what it is about.
+//! Function words: words of questions that carry no topic.
 //!
-//! Not here: the words by which a language is told (`language`), those that point back (`retrieval`).
+//! Not here: the words for language detection (`language`), anaphors (`retrieval`).
 
 use super::Language;
 
-/// English words that say nothing about what a question is about.
+/// English function words.
 const ENGLISH: &[&str] = &[
     "a", "about", "all", "am", "an", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do", "does",
     "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "many", "me", "much", "my", "no", "not",
@@ -12,7 +12,7 @@ const ENGLISH: &[&str] = &[
     "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "and",
 ];
 
-/// German ones.
+/// German function words.
 const GERMAN: &[&str] = &[
     "alle", "als", "am", "an", "auch", "auf", "aus", "bei", "beim", "bin", "bitte", "da", "das", "dass", "dem", "den",
     "der", "des", "die", "du", "durch", "ein", "eine", "einem", "einen", "einer", "es", "für", "gab", "gibt", "hat",
@@ -23,7 +23,7 @@ const GERMAN: &[&str] = &[
 ];
 
 impl Language {
-    /// Whether `word`, in lower case, says nothing about what a question is about.
+    /// Whether `word`, in lower case, is a function word.
     #[must_use]
     pub fn is_function_word(self, word: &str) -> bool {
         match self {

@@ -1,6 +1,6 @@
-//! Bytes as digits.
+//! Hexadecimal digits.
 
-/// Lower-case hexadecimal digits, two for each byte: the form of a sha256 everywhere.
+/// Two lower-case hex digits per byte: the form of every sha256 here.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

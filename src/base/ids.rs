@@ -1,6 +1,6 @@
-//! Identifiers as types, so that one cannot be passed for another.
+//! Identifiers as types, so that they cannot be mixed up.
 //!
-//! Numbers are SQLite row ids and mean something only inside the database they came from.
+//! Invariant: numbers are SQLite row ids, valid only in the database they came from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,7 +52,7 @@ row_id!(
 #[serde(try_from = "String", into = "String")]
 pub struct DomainName(String);
 
-/// Why a text is no domain name.
+/// An invalid domain name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no domain name: use 1 to 64 of a-z, 0-9, `-` and `_`, starting with a letter or digit")]
 pub struct DomainNameError(String);
@@ -61,7 +61,6 @@ pub struct DomainNameError(String);
 const LONGEST_NAME: usize = 64;
 
 impl DomainName {
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

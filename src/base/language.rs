@@ -1,6 +1,6 @@
-//! The languages the program answers in.
+//! The languages the program answers in, and their detection.
 //!
-//! Not here: the texts themselves (`prompt`, `tui`).
+//! Takes a text, gives English or German. Not here: the texts of the program (`prompt`, `tui`).
 
 use std::str::FromStr;
 
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// English, also for every text whose language cannot be told.
+    /// English, also for texts of unknown language.
     #[default]
     English,
     /// German.
     German,
 }
 
-/// Words that are frequent in German and no English words. Short questions give whatlang too little to go on.
+/// Words that are frequent in German and not English. Short questions are too little for whatlang.
 const GERMAN_WORDS: &[&str] = &[
     "der", "das", "und", "ist", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "welchen",
     "welchem", "wurde", "wurden", "wird", "werden", "sind", "ein", "eine", "einen", "einem", "einer", "nicht", "auf",
@@ -74,16 +74,16 @@ const VERBS_AFTER_WAS: &[&str] = &[
     "wissen",
 ];
 
-/// Words that are frequent in English and no German words.
+/// Words that are frequent in English and not German.
 const ENGLISH_WORDS: &[&str] = &[
     "the", "is", "are", "were", "what", "who", "which", "when", "where", "how", "why", "of", "and", "for", "does",
     "did", "it", "has", "have", "had", "with", "from", "can", "not", "this", "that", "there", "any", "to",
 ];
 
-/// Function words of English that are German words too, or ends of them: `Stand`, `Stand-by`, `Add-on`.
+/// English function words that are also German words or parts of them: `Stand`, `Stand-by`, `Add-on`.
 const ALSO_GERMAN: &[&str] = &["a", "i", "all", "by", "no", "on", "one", "stand", "up", "will"];
 
-/// A text that names no language.
+/// A text that is not a language code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no language of this program: use en or de")]
 pub struct UnknownLanguage(String);
@@ -98,7 +98,7 @@ impl FromStr for Language {
 }
 
 impl Language {
-    /// Its two letters: `en` or `de`.
+    /// The code: `en` or `de`.
     pub fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -106,18 +106,18 @@ impl Language {
         }
     }
 
-    /// The language of a question or answer. Texts in any third language count as English.
+    /// The language of a question or answer; English if it is not detected.
     pub fn of(text: &str) -> Self {
         Self::detect(text).unwrap_or_default()
     }
 
-    /// The same where words tell it; nothing for names, technical terms and nouns alone.
+    /// The language, if words show it; none for names, technical terms and nouns alone.
     pub fn detect(text: &str) -> Option<Self> {
         let words = written(text);
         let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
         let (german, english) = (count(GERMAN_WORDS) + usize::from(asks_was(&words)), count(ENGLISH_WORDS));
         let umlaut = text.contains(['ä', 'ö', 'ü', 'ß', 'Ä', 'Ö', 'Ü']);
-        // Names and technical terms say nothing either way.
+        // Names and technical terms count for neither language.
         let share_needed = match (umlaut, english) {
             (true, _) => 10,
             (false, 0) => 8,
@@ -140,14 +140,14 @@ impl Language {
     }
 }
 
-/// Whether a text begins with the German "was" and a verb ("Was macht Kolmet?"), not with the English one ("Was
-/// Kolmet used?").
+/// Whether a text begins with the German "was" and a verb ("Was macht Kolmet?"), not with the English one ("Was Kolmet
+/// used?").
 fn asks_was(words: &[String]) -> bool {
     matches!(words, [was, verb, ..] if was == "was" && VERBS_AFTER_WAS.contains(&verb.as_str()))
 }
 
-/// The words of a text in lower case. One with a capital inside a sentence is a name ("Red Hat", "the MIT license"),
-/// unless there are no small letters, and stays as it is.
+/// The words of a text in lower case. A capitalized word inside a sentence is a name ("Red Hat", "the MIT license") and
+/// stays as it is, unless the text has no small letters.
 fn written(text: &str) -> Vec<String> {
     let is_loud = !text.contains(char::is_lowercase);
     let mut begins = true;

@@ -1,6 +1,6 @@
-//! What every room needs: ids, the cancel token, languages, dates, addresses, clean text.
+//! Basics for every crate: ids, the cancel token, languages, dates, addresses, clean text.
 //!
-//! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O of its own.
+//! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O.
 
 mod address;
 mod cancel;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds with fractions, as in every `timings_ms` of the JSON contract.
+/// Milliseconds with fractions, as in every `timings_ms` of the JSON output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub f64);

@@ -1,15 +1,15 @@
-//! Admonitions that Markdown itself does not know: `:::note Title` fences and `!!! note "Title"` with indented text.
+//! Admonitions that CommonMark lacks: `:::note Title` fences and `!!! note "Title"` with indented text.
 //!
-//! Takes Markdown, gives Markdown in which they are a bold title and paragraphs. Otherwise the fences would be words of
-//! the page, and the indented text code.
-//! Invariants: one pass; nothing changes where there is no admonition, nor inside code fences.
+//! Takes Markdown, gives Markdown in which they are a bold title and paragraphs. Otherwise the fences would be page
+//! text, and the indented text code.
+//! Invariants: one pass; nothing changes without admonitions, nor inside code fences.
 
 use std::borrow::Cow;
 
-/// Columns that a line of an indented admonition has before its text.
+/// Indentation of an indented admonition's text, in columns.
 const INDENT: usize = 4;
 
-/// Opens the admonitions up.
+/// Rewrites the admonitions.
 pub(super) fn open_up(source: &str) -> Cow<'_, str> {
     let starts = |line: &str| [":::", "!!! ", "???"].iter().any(|mark| line.trim_start().starts_with(mark));
     if !source.lines().any(starts) {
@@ -47,7 +47,7 @@ pub(super) fn open_up(source: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What stands in place of a line that opens or closes an admonition.
+/// The replacement of a line that opens or closes an admonition.
 fn title(line: &str) -> Option<String> {
     let mark = [":::", "!!! ", "???+ ", "??? "].into_iter().find(|mark| line.starts_with(mark))?;
     let rest = line[mark.len()..].trim_start_matches(':').trim();
@@ -68,7 +68,7 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The line without that many columns of indentation, or without what it has of them.
+/// The line with at most `columns` columns of indentation removed.
 fn without_indent(line: &str, columns: usize) -> &str {
     let spaces = line.bytes().take(columns).take_while(|byte| *byte == b' ').count();
     line.get(spaces..).unwrap_or_default()

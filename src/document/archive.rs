@@ -1,9 +1,10 @@
-//! ZIP archives: what is in them, and each member unpacked in memory, one at a time.
+//! ZIP archives: their members, each unpacked in memory, one at a time.
 //!
-//! Takes a source, gives its list of members and their bytes; `read` hands every document in it to the walk.
-//! Invariants: nothing is ever written to disk, names are only shown; what is unpacked is bounded by member, by ratio
-//! and by the budget of the walk, whatever sizes the archive claims; hidden members and those that only a file manager
-//! wrote are counted and passed over.
+//! Takes a source, gives its list of members and their bytes; `read` passes every document in it to the reader.
+//! Invariants: nothing is written to disk, names are only shown; unpacking is bounded per member, by ratio and by the
+//! file's budget, whatever sizes the archive claims; hidden members and litter of file managers are counted and
+//! skipped.
+//! Not here: the formats of members (`reader`).
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -17,19 +18,19 @@ use super::reader::{Budget, DocumentReader, LARGEST_FILE, MOST_MEMBERS, Place, S
 use super::{DocumentError, export_html};
 use ragonite_base::clean_line;
 
-/// The most members that an archive is opened with. Its list is held in memory.
+/// Maximum of members; their list is held in memory.
 const MOST_LISTED: u64 = 200_000;
 
-/// No document packs so well; what does is made to fill memory or disk.
+/// Maximum compression ratio; higher ones are zip bombs.
 const HIGHEST_RATIO: u64 = 500;
 
-/// Small members may pack as well as they like, in bytes.
+/// Bytes up to which any ratio is allowed.
 const RATIO_FROM: u64 = 8 << 20;
 
-/// How much of an index page is looked at, in bytes.
+/// Bytes of an index page that are examined.
 const INDEX_LOOK: u64 = 1 << 20;
 
-/// Names that file managers leave behind.
+/// Files that file managers leave behind.
 const LITTER: &[&str] = &["__MACOSX", "Thumbs.db", "desktop.ini"];
 
 const UNTRUSTED: &str = "if you trust it, unpack it yourself and ingest the folder";
@@ -38,7 +39,7 @@ const UNTRUSTED: &str = "if you trust it, unpack it yourself and ingest the fold
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     at: usize,
-    /// Cleaned, so that it can be shown: no escapes, no way out of the folder.
+    /// The clean name, without escapes and without a way out of the folder.
     pub(super) name: String,
     packed: u64,
     kind: Kind,
@@ -55,7 +56,7 @@ enum Kind {
 pub(super) struct Archive {
     zip: ZipArchive<Source>,
     pub(super) entries: Vec<Entry>,
-    /// How many members are hidden, and the name of the first.
+    /// Number of hidden members, and the name of the first.
     hidden: Option<(usize, String)>,
 }
 
@@ -89,7 +90,7 @@ impl Archive {
         Ok(Self { zip, entries, hidden })
     }
 
-    /// What the archive is, by its members.
+    /// The format of the archive, by its members.
     pub(super) fn format(&mut self, place: &Place<'_>) -> Result<Format, DocumentError> {
         let has = |name: &str| self.entries.iter().any(|entry| entry.name == name);
         let media = |archive: &mut Self| archive.start_of("mimetype", 100).unwrap_or_default();
@@ -115,7 +116,7 @@ impl Archive {
         found.map_err(|why: NoFormat| place.no_format(why))
     }
 
-    /// What the name of an office file promises, where the archive is made as such, whatever is missing in it.
+    /// The office format of the name, if the archive is made as such, whatever parts are missing.
     fn promised(&self, place: &Place<'_>) -> Option<Format> {
         let named = Format::of_name(&place.own_name())?;
         let folder = match named {
@@ -148,12 +149,12 @@ impl Archive {
         let at = self.entries.iter().find(|entry| entry.name == name)?.at;
         let mut start = Vec::new();
         let member = self.zip.by_index(at).ok()?;
-        // Damage behind the beginning shows when the member is read.
+        // Later damage shows when the member is read.
         let _ = member.take(bytes).read_to_end(&mut start);
         Some(start)
     }
 
-    /// Hands every document in the archive to the walk.
+    /// Passes every document in the archive to the reader.
     pub(super) fn read(
         mut self,
         walk: &mut DocumentReader<'_>,
@@ -219,7 +220,7 @@ impl Archive {
         Ok(bytes)
     }
 
-    /// A member as a stream of at most so many bytes, and no more than it can hold in honesty.
+    /// A member as a stream, limited in bytes and by its plausible size.
     pub(super) fn stream(
         &mut self,
         entry: &Entry,
@@ -243,7 +244,7 @@ impl Archive {
         Ok((self.zip.by_index(entry.at).map_err(failed)?, entry.packed))
     }
 
-    /// The archive's own bytes, for a document that is a ZIP archive inside.
+    /// The archive's own bytes, for a document that is a ZIP archive.
     pub(super) fn into_source(self, place: &Place<'_>) -> Result<Source, DocumentError> {
         let mut source = self.zip.into_inner();
         source.rewind().map_err(|error| place.unreadable(error))?;
@@ -252,7 +253,7 @@ impl Archive {
 }
 
 impl DocumentReader<'_> {
-    /// Counts a member that is about to be read. Whatever holds several documents asks for each.
+    /// Counts a member before it is read. Every container calls it for each member.
     pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
         self.cancel.check()?;
         if self.budget.bytes == 0 {
@@ -271,7 +272,7 @@ fn exhausted(place: &Place<'_>) -> DocumentError {
     place.refused("part of what unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
 }
 
-/// How many members the archive's end claims; reading goes on at the beginning.
+/// The number of members that the archive claims; rewinds the source.
 fn listed_members(source: &mut Source) -> Option<u64> {
     const END: &[u8] = b"PK\x05\x06";
     const END_64: &[u8] = b"PK\x06\x06";
@@ -288,9 +289,9 @@ fn listed_members(source: &mut Source) -> Option<u64> {
     Some(u16::from_le_bytes(count.try_into().ok()?).into())
 }
 
-/// A name that can be shown: `/` between folders, nothing that leads out of the archive.
+/// A name to show: `/` between folders, no way out of the archive.
 fn clean_name(raw: &[u8], decoded: Option<&str>) -> String {
-    // Many programs write UTF-8 and do not say so.
+    // Many programs write UTF-8 without declaring it.
     let name = std::str::from_utf8(raw).ok().or(decoded).map_or_else(|| String::from_utf8_lossy(raw), Into::into);
     let name = name.replace('\\', "/");
     let parts = name.split('/').map(clean_line);
@@ -302,15 +303,15 @@ fn is_drive(part: &str) -> bool {
     part.len() == 2 && part.ends_with(':')
 }
 
-/// Names that are given once.
+/// Makes names unique.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Each name with the number its next repetition is tried with.
+    /// Each name with the number to try for its next repetition.
     given: HashMap<String, usize>,
 }
 
 impl Names {
-    /// The name, with a number behind it where it was given before.
+    /// The name, with a number if it was given before.
     pub(super) fn unique(&mut self, name: &str) -> String {
         let mut number = self.given.get(name).copied().unwrap_or(1);
         let mut unique = name.to_owned();

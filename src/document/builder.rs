@@ -1,9 +1,10 @@
-//! Builds a document's blocks from opening and closing parts, whatever the format.
+//! Builds a document's blocks from opening and closing parts, for every format.
 //!
 //! Takes parts and text in reading order, gives [`Block`]s.
-//! Invariants: works without recursion; lists nest at most [`DEEPEST_LIST`] deep; no text that is put in is lost, also
-//! where parts stand in places where no format allows them.
-//! Not here: which element is which part (`html`, `confluence`, `markdown`), what a cell says (`cell`) and what a table is for (`table`).
+//! Invariants: works without recursion; lists nest at most [`DEEPEST_LIST`] deep; no text is lost, even if parts stand
+//! where no format allows them.
+//! Not here: which element is which part (`html`, `confluence`, `markdown`), the text of a cell (`cell`), the meaning
+//! of a table (`table`).
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use super::toc::remove_toc;
 use super::{Block, Document, List, ListItem, Ordering};
 use ragonite_base::CancelToken;
 
-/// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
+/// Maximum list depth; deeper lists continue at this depth, so that walking a list cannot overflow the stack.
 pub(super) const DEEPEST_LIST: usize = 24;
 
-/// Deeper tables are written as text where they stand.
+/// Maximum table depth; deeper tables are written as text.
 const DEEPEST_TABLE: usize = 8;
 
 /// A part of a page that has a start and an end.
@@ -30,25 +31,25 @@ pub(super) enum Part {
     Block,
     /// A heading of level 1 to 6.
     Heading(u8),
-    /// Code or other text whose lines count.
+    /// Code or other text with meaningful line ends.
     Code,
     /// Bold text, which may mark a header cell.
     Bold,
-    /// A link, with its target as the source writes it.
+    /// A link, with its target as in the source.
     Link(String),
     /// A list.
     List(Ordering),
-    /// A numbered list that does not begin with 1: the numbers are part of its text.
+    /// A numbered list that does not begin with 1: the numbers become text.
     ListFrom(i64),
     /// An item of a list.
     Item,
     /// A term in a list of definitions.
     Term,
-    /// What the terms before it mean: it continues their item.
+    /// A definition, which continues the item of its terms.
     Definition,
     /// A table.
     Table,
-    /// A row; whether it stands among header, body or footer rows.
+    /// A row, with its section.
     Row(Section),
     /// A cell.
     Cell(CellMarks),
@@ -56,7 +57,7 @@ pub(super) enum Part {
     Caption,
 }
 
-/// Where in its table a row stands.
+/// The section of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Section {
     Head,
@@ -65,18 +66,18 @@ pub(super) enum Section {
     Foot,
 }
 
-/// What the source says of a cell besides its text.
+/// A cell's attributes in the source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct CellMarks {
     /// Marked as header cell.
     pub header: bool,
-    /// Background colour, where there is one.
+    /// Background colour, if any.
     pub shade: Option<Arc<str>>,
     pub columns: usize,
     pub rows: usize,
 }
 
-/// What an opened part must undo; returned by [`Builder::open`], given back to [`Builder::close`].
+/// What closing a part must undo; from [`Builder::open`] to [`Builder::close`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Opened {
@@ -99,21 +100,21 @@ enum Frame {
     Caption(TextBuffer),
 }
 
-/// A list that is being read.
+/// An open list.
 #[derive(Debug, Default)]
 struct OpenList {
     list: List,
-    /// Text between the items: it belongs to none of them and becomes one.
+    /// Text between the items, which becomes an item.
     stray: TextBuffer,
-    /// Number of the next item, where numbers are text.
+    /// Number of the next item, if numbers are text.
     number: Option<i64>,
     last: Last,
-    /// The last item, as long as what follows may belong to it: taking its text out and putting it back for each of
-    /// many definitions would cost their number squared.
+    /// The last item while a definition may follow: taking its text out and putting it back for each of many
+    /// definitions would take quadratic time.
     open: Option<(TextBuffer, ListItem)>,
 }
 
-/// What the last item of a list was.
+/// The kind of the last item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -123,7 +124,7 @@ enum Last {
 }
 
 impl OpenList {
-    /// Starts an item, or goes on with the last one where the part belongs to it.
+    /// Starts an item, or continues the last one if the part belongs to it.
     fn enter(&mut self, part: &Part) -> (TextBuffer, ListItem) {
         self.end_stray();
         let gap = match (part, self.last) {
@@ -152,7 +153,7 @@ impl OpenList {
         (run, ListItem::default())
     }
 
-    /// Ends an item, for now where a definition may still follow.
+    /// Ends an item, provisionally if a definition may follow.
     fn leave(&mut self, run: TextBuffer, item: ListItem) {
         if run.len() > 0 || !item.nested.is_empty() {
             self.settle();
@@ -190,16 +191,16 @@ impl OpenList {
     }
 }
 
-/// The blocks so far, and what is open.
+/// The blocks so far, and the open parts.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     blocks: Vec<Block>,
     paragraph: TextBuffer,
     frames: Vec<Frame>,
-    /// Tables met inside list items: they follow their list, which stays whole.
+    /// Tables inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
     links: Links,
-    /// What the tables of the document may still take.
+    /// What the tables of the document may still use.
     room: Room,
     tables: usize,
     lists: usize,
@@ -208,18 +209,18 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// A builder for a page with this address.
+    /// A builder for the page with this URL.
     pub(super) fn of_page(url: Option<&str>) -> Self {
         Self { links: Links::of_page(url), ..Self::default() }
     }
 
-    /// The same builder, which assembles no more tables once the work is cancelled.
+    /// Stops assembling tables once cancelled.
     pub(super) fn watched(mut self, cancel: &CancelToken) -> Self {
         self.room.cancel = cancel.clone();
         self
     }
 
-    /// Opens a part. Where it cannot stand, its text still goes to where the reader would see it.
+    /// Opens a part. A misplaced part keeps its text in reading order.
     pub(super) fn open(&mut self, part: Part) -> Opened {
         match part {
             Part::Bold => {
@@ -344,7 +345,7 @@ impl Builder {
         }
     }
 
-    /// A caption that follows its table; where none does, it is a text like others.
+    /// Adds a caption to the table before it, else a text.
     fn caption(&mut self, text: String) {
         if text.is_empty() {
             return;
@@ -390,7 +391,7 @@ impl Builder {
         self.blocks.extend(blocks);
     }
 
-    /// Lets the tables from within a list follow it.
+    /// Adds the tables of a list behind it.
     fn lower(&mut self) {
         self.links.lower(self.blocks.len());
         self.blocks.append(&mut self.hoisted);
@@ -410,7 +411,7 @@ impl Builder {
         if code { run.push_code(text) } else { run.push(text) }
     }
 
-    /// Adds what marks an item or a paragraph and stands on the line of its first words.
+    /// Adds a mark, such as a number, on the line of the next words.
     pub(super) fn mark(&mut self, mark: &str) {
         self.run().push_mark(mark);
     }
@@ -421,13 +422,13 @@ impl Builder {
         self.run().gap(Gap::Line);
     }
 
-    /// The end of something that is drawn in a box of its own: words do not run together across it.
+    /// The border of a box: words do not run together across it.
     pub(super) fn word_border(&mut self) {
         self.links.gap(Gap::Word);
         self.run().gap(Gap::Word);
     }
 
-    /// A border between two pieces; at the outermost level a new block begins.
+    /// A border between two texts; at the outermost level a new block begins.
     fn border(&mut self, gap: Gap) {
         if self.frames.is_empty() {
             self.flush();
@@ -437,7 +438,7 @@ impl Builder {
         }
     }
 
-    /// Where text goes now.
+    /// The buffer for text at the current place.
     fn run(&mut self) -> &mut TextBuffer {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
             Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Caption(run) => Some(run),
@@ -462,7 +463,7 @@ impl Builder {
         }
     }
 
-    /// The blocks and their links, with everything that is still open closed.
+    /// The blocks and their links; closes all open parts.
     pub(super) fn finish(mut self) -> Document {
         while !self.frames.is_empty() {
             self.close_frame();
@@ -478,7 +479,7 @@ impl Builder {
     }
 }
 
-/// How a part is set off before and after where it is written as text.
+/// The gaps before and after a part that is written as text.
 fn flat_gaps(part: &Part) -> (Gap, Gap) {
     match part {
         Part::Definition => (Gap::Meaning, Gap::Item),

@@ -1,17 +1,17 @@
-//! A line beside a table that says of itself to be its caption -> the table's caption.
+//! Moves table captions that stand as text lines beside a table into the table.
 //!
-//! Takes a document's blocks, gives them with such lines moved into their tables.
-//! Invariant: a line between two tables stays where it is: nothing tells whose it is.
+//! Takes a document, changes its blocks.
+//! Invariant: a line between two tables stays, because it may belong to either.
 //! Not here: captions that the source marks (`builder`, `table`).
 
 use super::{Block, Document};
 
-/// A longer text, in characters, is no caption.
+/// Maximum length of a caption, in characters.
 const LONGEST: usize = 300;
 /// How captions begin, before their number.
 const BEGINNINGS: &[&str] = &["Table ", "Tabelle ", "Tab. "];
 
-/// Moves lines as `Table 3: Fees` into the table they stand below or above.
+/// Moves lines such as `Table 3: Fees` into the table above or below.
 pub(super) fn take_captions(document: &mut Document) {
     let is_free = |block: Option<&Block>| matches!(block, Some(Block::Table(table)) if table.caption.is_none());
     let is_table = |block: Option<&Block>| matches!(block, Some(Block::Table(_)));
@@ -41,7 +41,7 @@ pub(super) fn take_captions(document: &mut Document) {
     }
 }
 
-/// One line that begins with the word, a number and a mark that ends it.
+/// Whether a text is one line of the word, a number and a separator.
 fn is_caption(text: &str) -> bool {
     let Some(rest) = BEGINNINGS.iter().find_map(|word| text.strip_prefix(word)) else { return false };
     let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

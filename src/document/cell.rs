@@ -1,39 +1,38 @@
-//! A table's cell while it is read, and what it holds as one text.
+//! A table cell while it is read, and its content as one text.
 //!
 //! Takes running text, lists, headings and whole tables inside a cell, gives a [`RawCell`].
-//! Invariants: a cell's text has one line for each paragraph, line break and list item; an inner table is one line, a
-//! note in brackets; no word is lost, and a note is at most a few times as long as what it is made of.
-//! Not here: where the cell stands in its table (`grid`).
+//! Invariants: a cell's text has one line per paragraph, line break and list item; an inner table is one line, a note
+//! in brackets; no word is lost, and a note is at most a few times as long as its table.
+//! Not here: the cell's place in its table (`grid`).
 
 use super::builder::CellMarks;
 use super::text_buffer::{Gap, Shape, TextBuffer};
 use super::{Block, List, ListItem, Ordering, Table};
 
-/// A note names the columns of an inner table in every row while that costs at most this many bytes more than the
-/// table itself has.
+/// An inner table's column names are repeated in every row of its note while that adds at most this many bytes.
 const LARGEST_REPETITION: usize = 2_000;
 
-/// A cell as written.
+/// A cell as in the source.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RawCell {
-    /// All it says, in lines.
+    /// Its text, in lines.
     pub text: String,
-    /// The same as blocks, where it holds more than running text.
+    /// The same as blocks, if it holds more than running text.
     pub blocks: Vec<Block>,
-    /// All of its text is bold.
+    /// Whether all of its text is bold.
     pub bold: bool,
-    /// Whether a table stands in it, even if only to place its text.
+    /// Whether it contains a table, even a layout table.
     pub framed: bool,
     pub marks: CellMarks,
 }
 
 impl RawCell {
-    /// What it says, for the case that its table is only a frame.
+    /// Its content as blocks, for a table that is only a frame.
     pub(super) fn into_blocks(self) -> Vec<Block> {
         if self.blocks.is_empty() && !self.text.is_empty() { vec![Block::Text(self.text)] } else { self.blocks }
     }
 
-    /// Whether it holds a part that a page has, not a cell.
+    /// Whether it holds parts of a page rather than of a cell.
     pub(super) fn holds_parts(&self) -> bool {
         self.framed || self.blocks.iter().any(|block| matches!(block, Block::Heading { .. }))
     }
@@ -48,13 +47,13 @@ pub(super) enum Weight {
     Plain,
 }
 
-/// A cell that is being read.
+/// An open cell.
 #[derive(Debug)]
 pub(super) struct OpenCell {
     pub run: TextBuffer,
     marks: CellMarks,
     blocks: Vec<Block>,
-    /// Tables met inside list items: they follow their list.
+    /// Tables inside list items: they follow their list.
     hoisted: Vec<Block>,
     weight: Weight,
     framed: bool,
@@ -66,14 +65,14 @@ impl OpenCell {
         Self { run, marks, blocks: Vec::new(), hoisted: Vec::new(), weight: Weight::Unknown, framed: false }
     }
 
-    /// Takes note of text in it, before the text is added wherever it belongs.
+    /// Records the weight of a text before it is added.
     pub(super) fn weigh(&mut self, text: &str, weight: Weight) {
         if text.chars().any(char::is_alphanumeric) {
             self.weight = if self.weight == Weight::Plain { Weight::Plain } else { weight };
         }
     }
 
-    /// Adds what stands for a table that stands directly in it.
+    /// Adds the blocks of a table directly in it.
     pub(super) fn add_table(&mut self, blocks: Vec<Block>) {
         self.framed = true;
         self.add(blocks);
@@ -87,7 +86,7 @@ impl OpenCell {
         }
     }
 
-    /// Adds parts that stand directly in it.
+    /// Adds blocks directly in it.
     pub(super) fn add(&mut self, blocks: Vec<Block>) {
         if blocks.iter().any(|block| matches!(block, Block::Table(_))) {
             self.weight = Weight::Plain;
@@ -100,7 +99,7 @@ impl OpenCell {
         self.run.gap(Gap::Line);
     }
 
-    /// Adds parts that stand inside an item of one of its lists.
+    /// Adds blocks inside an item of one of its lists.
     pub(super) fn hoist(&mut self, blocks: Vec<Block>) {
         (self.weight, self.framed) = (Weight::Plain, true);
         self.hoisted.extend(blocks);
@@ -118,7 +117,7 @@ impl OpenCell {
     }
 }
 
-/// Pieces of one text on one line: with a semicolon between them where nothing closes the piece before.
+/// Joins texts on one line, with a semicolon unless a text ends with punctuation.
 pub(super) fn join<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     join_with("; ", pieces)
 }
@@ -154,7 +153,7 @@ fn lines(blocks: &[Block]) -> String {
     lines.join("\n")
 }
 
-/// The items of a list; what is nested in an item stands behind it. Lists nest at most `builder::DEEPEST_LIST` deep.
+/// The items of a list, nested ones behind their parent. Lists nest at most `builder::DEEPEST_LIST` deep.
 fn items(list: &List) -> impl Iterator<Item = String> {
     let numbered = list.ordered == Ordering::Ordered;
     (1..).zip(&list.items).map(move |(number, item)| {
@@ -206,7 +205,7 @@ fn filled(cells: &[String]) -> impl Iterator<Item = &str> {
     cells.iter().map(String::as_str).filter(|cell| !cell.is_empty())
 }
 
-/// Each cell behind the name of its column.
+/// Each cell after its column name.
 fn named<'a>(header: &'a [String], row: &'a [String]) -> impl Iterator<Item = String> + 'a {
     header.iter().zip(row).filter(|(_, cell)| !cell.is_empty()).map(|(name, cell)| {
         if name.is_empty() { cell.clone() } else { format!("{}: {cell}", name.trim_end_matches(':')) }

@@ -1,9 +1,8 @@
 //! Confluence's own elements (`ac:` and `ri:`) in its storage format.
 //!
 //! Takes an element, gives its [`ElementRole`]; plain HTML elements are in `element`.
-//! Invariants: a macro's parameters are never page text, except those that readers see (a status, an issue key, the
-//! title of a panel, the name of a file); a macro that is not known keeps its body; never looks further than the
-//! element's children and theirs.
+//! Invariants: a macro's parameters are never page text, except those that readers see (a status, an issue key, a panel
+//! title, a file name); an unknown macro keeps its body; only the element's children and grandchildren are examined.
 
 use std::collections::HashMap;
 
@@ -15,20 +14,20 @@ use super::Ordering;
 use super::builder::Part;
 use super::element::{ElementRole, own_text};
 
-/// Parameters that hold what a reader sees of a macro without a body.
+/// Parameters with the visible text of a macro without a body.
 const SHOWN: &[&str] = &["title", "text", "label", "heading", "caption", "content", "message", "description", "body"];
 
-/// Stands for somebody whose name the page does not have.
+/// Shown for a person without a known name.
 const SOMEBODY: &str = "@user";
 
-/// The extensions of a page that were asked whether they say themselves what their fallbacks would say for them.
+/// Cache of the extensions of a page, and whether they show content without their fallbacks.
 #[derive(Debug, Default)]
 pub(super) struct Extensions {
     speak: HashMap<NodeId, bool>,
 }
 
 impl Extensions {
-    /// Whether the extension around a fallback speaks. Its parts are looked at once, however many fallbacks it has.
+    /// Whether the extension around a fallback shows content. Computed once per extension.
     fn speaks_for(&mut self, fallback: NodeRef<'_, Node>) -> bool {
         let Some(extension) = fallback.parent() else { return false };
         *self.speak.entry(extension.id()).or_insert_with(|| {
@@ -39,7 +38,7 @@ impl Extensions {
     }
 }
 
-/// The reading of an `ac:`, `ri:` or `at:` element; nothing for any other.
+/// The role of an `ac:`, `ri:` or `at:` element; none for any other.
 pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> Option<ElementRole> {
     let element = node.value().as_element()?;
     let name = element.name();
@@ -76,7 +75,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> O
     None
 }
 
-/// Text of a macro that stands above its body: the title of a panel.
+/// A macro's text above its body: the title of a panel.
 pub(super) fn title_before_body(node: NodeRef<'_, Node>) -> Option<String> {
     let element = node.value().as_element()?;
     if !element.name().ends_with("macro") {
@@ -117,7 +116,7 @@ fn macro_reading(node: NodeRef<'_, Node>) -> ElementRole {
     }
 }
 
-/// A macro without a body: the page, file or address it shows, else a text among its parameters.
+/// A macro without a body: its page, file or URL, else a text among its parameters.
 fn named(node: NodeRef<'_, Node>) -> ElementRole {
     let parameters = || node.children().filter(|child| named_child(*child, "parameter"));
     for resource in
@@ -144,7 +143,7 @@ fn named(node: NodeRef<'_, Node>) -> ElementRole {
     ElementRole::Text(SHOWN.iter().find_map(|key| parameter(node, key)).unwrap_or_default())
 }
 
-/// What a link shows: its body, else the name of what it points to.
+/// A link's text: its body, else its target's name.
 fn link(node: NodeRef<'_, Node>) -> ElementRole {
     let children = || node.children().filter_map(|child| child.value().as_element());
     let target = children().find_map(target_of);
@@ -163,7 +162,7 @@ fn link(node: NodeRef<'_, Node>) -> ElementRole {
     }
 }
 
-/// What a picture is called: by its text, its title, else its file.
+/// A picture's name: its text, its title, else its file.
 fn picture_name(node: NodeRef<'_, Node>, image: &Element) -> String {
     let said = ["ac:alt", "ac:title"].into_iter().filter_map(|name| image.attr(name));
     if let Some(text) = said.map(str::trim).find(|text| !text.is_empty()) {
@@ -177,13 +176,13 @@ fn picture_name(node: NodeRef<'_, Node>, image: &Element) -> String {
     file.map(str::trim).find(|name| !name.is_empty()).unwrap_or_default().to_owned()
 }
 
-/// The last part of an address that is a name.
+/// The last path component of a URL.
 fn file_of(address: &str) -> &str {
     let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The name that readers see of a page, a file, a person or an address.
+/// The visible name of a page, file, person or URL.
 fn resource_name(resource: &Element) -> Option<String> {
     let name = match resource.name() {
         "ri:page" | "ri:blog-post" => resource.attr("ri:content-title"),
@@ -197,13 +196,13 @@ fn resource_name(resource: &Element) -> Option<String> {
     name.filter(|name| !name.trim().is_empty()).map(ToOwned::to_owned)
 }
 
-/// What stands for somebody who is mentioned. Most pages name people by keys, which say nothing to a reader.
+/// The text of a mention. Most pages name people by keys, which mean nothing to a reader.
 fn person(user: &Element) -> String {
     let name = user.attr("ri:username").map(str::trim).filter(|name| !name.is_empty());
     name.unwrap_or(SOMEBODY).to_owned()
 }
 
-/// Where a resource is: a page with the key of its space, where that is another one.
+/// The target of a resource: a page, with the key of its space if it is another one.
 fn target_of(resource: &Element) -> Option<String> {
     let name = resource_name(resource);
     match resource.name() {
@@ -221,7 +220,7 @@ fn target_of(resource: &Element) -> Option<String> {
     }
 }
 
-/// The sign of an emoticon, as far as it has one.
+/// The character of an emoticon, if it has one.
 pub(super) fn emoticon(name: &str) -> Option<&'static str> {
     Some(match name {
         "tick" => "✓",
@@ -244,7 +243,7 @@ pub(super) fn emoticon(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What an emoticon element shows. Newer pages name every emoji `blue-star` and have the right one beside.
+/// The text of an emoticon element. Newer pages name every emoji `blue-star` and have the right one beside it.
 fn sign(element: &Element) -> String {
     let name = element.attr("ac:name").unwrap_or_default();
     let fallback = element.attr("ac:emoji-fallback").unwrap_or_default().trim();
@@ -284,7 +283,7 @@ fn parameter(node: NodeRef<'_, Node>, name: &str) -> Option<String> {
     one_line(&own_text(node.children().find(is_it)?))
 }
 
-/// What old macros have as their only parameter.
+/// The only parameter of old macros.
 fn default_parameter(node: NodeRef<'_, Node>) -> Option<String> {
     one_line(&own_text(node.children().find(|child| named_child(*child, "default-parameter"))?))
 }

@@ -1,8 +1,9 @@
-//! Files and folders as named by the user -> the files to read.
+//! Finds the files to read under the paths that the user named.
 //!
-//! A file of a known ending is taken unseen; any other where a look at its beginning tells a format.
-//! Invariants: the order depends on names only; a folder's hidden files are passed over and links in it never lead
-//! outside; a file that the user names is always taken.
+//! Takes files and folders; gives files. A file with a known extension is taken unseen; any other if its first bytes
+//! reveal a format.
+//! Invariants: the order depends on names only; hidden files in folders are skipped and links never lead outside; a
+//! file that the user names is always taken.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,28 +15,28 @@ use walkdir::{DirEntry, WalkDir};
 use super::format::ToldBy;
 use super::{DocumentError, Format, reader};
 
-/// What was found.
+/// The files found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Files to read, in order, each once.
+    /// Files to read, in order, without repeats.
     pub documents: Vec<PathBuf>,
-    /// Files in folders that are not read.
+    /// Skipped files.
     pub skipped: Vec<Skipped>,
 }
 
-/// A file that is not read, and why.
+/// A skipped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The file.
     pub path: PathBuf,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
 /// Finds the documents under `paths`.
 ///
 /// # Errors
-/// Where a named path does not exist or cannot be read. What fails inside a folder is reported as skipped.
+/// If a named path does not exist or cannot be read. Failures inside a folder are reported as skipped.
 pub fn discover(paths: &[PathBuf]) -> Result<Found, DocumentError> {
     let mut found = Found::default();
     let mut seen = HashSet::new();
@@ -84,7 +85,7 @@ fn walk(folder: &Path, found: &mut Found, seen: &mut HashSet<PathBuf>) {
     }
 }
 
-/// Whether a file in a folder is taken, or why not.
+/// Checks whether a file in a folder is read, or gives the reason why not.
 fn is_document(path: &Path) -> Result<(), String> {
     if Format::of_name(path).is_some() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! What an element of a markup tree means for the reader of the page.
+//! The role of an element of a markup tree.
 //!
-//! Takes HTML elements, gives a [`ElementRole`]; Confluence's own elements are in `confluence`.
-//! Invariant: never looks further than the element, its attributes and its direct children.
+//! Takes HTML elements, gives an [`ElementRole`]; Confluence's own elements are in `confluence`.
+//! Invariant: examines only the element, its attributes and its direct children.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::Ordering;
 use super::builder::{CellMarks, Part, Section};
 use super::confluence::emoticon;
 
-/// What to do with an element.
+/// The role of an element.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ElementRole {
-    /// Nothing of it is page text.
+    /// No page text.
     Skip,
     /// Only its content counts.
     Content,
@@ -24,30 +24,30 @@ pub(super) enum ElementRole {
     Part(Part),
     /// Two parts, the second within the first.
     Parts(Part, Part),
-    /// This text stands for the element and all its content.
+    /// Replaced by this text, with all its content.
     Text(String),
-    /// So does this text, which leads somewhere.
+    /// Replaced by this text, as a link.
     Linked { text: String, target: String },
-    /// This marks the item or paragraph that it begins.
+    /// A mark of the item or paragraph that it begins.
     Mark(&'static str),
-    /// This text stands before its content.
+    /// A text before its content.
     Before(String),
-    /// HTML that the element has as text.
+    /// HTML in a text.
     Markup(String),
     /// A line break.
     Break,
 }
 
-/// What the markup is that is being read.
+/// The kind of markup that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageSource {
-    /// A piece that is all content.
+    /// A fragment that is all content.
     Fragment,
     /// The main part of a saved page, in which headers and footers belong to the text.
     Main,
-    /// A saved page that does not say which part is the main one.
+    /// A saved page without a marked main part.
     Page,
-    /// HTML that a macro holds as text; it holds no further HTML of that kind.
+    /// HTML in a macro's text; it holds no further HTML of that kind.
     Quoted,
 }
 
@@ -96,14 +96,14 @@ const NO_TEXT: &[&str] = &[
     "map",
     "annotation-xml",
 ];
-/// What exported wiki pages write the name of an attached file into, for pictures and for links drawn as one.
+/// Attribute of exported wiki pages with the name of an attached file, for pictures and for links drawn as one.
 const ATTACHED: &str = "data-linked-resource-default-alias";
-/// Nodes of a formula among which its source is looked for.
+/// Maximum of nodes examined in a formula.
 const LONGEST_FORMULA: usize = 2_000;
-/// Words of classes of what a click shows: hidden while the page was saved, but content.
+/// Class words of content that a click shows: hidden when the page was saved, but content.
 const UNFOLDS: &[&str] = &["expand", "expander", "collaps", "accordion", "tab", "spoiler", "toggle", "details"];
 
-/// The reading of an HTML element.
+/// The role of an HTML element.
 pub(super) fn role_of(node: NodeRef<'_, Node>, element: &Element) -> ElementRole {
     let name = element.name();
     if NO_TEXT.contains(&name) && !is_label(node, element) || is_hidden(element) {
@@ -162,20 +162,20 @@ fn follows_table(caption: NodeRef<'_, Node>) -> bool {
     above.next().is_some_and(|(node, _)| is_table(node) || node.last_child().is_some_and(is_table))
 }
 
-/// Whether a table says of itself that it only lays the page out. Of a cell, its table is at most three levels up.
+/// Whether a table is marked as layout. The table of a cell is at most three levels up.
 fn is_layout(node: NodeRef<'_, Node>) -> bool {
     let around = std::iter::once(node).chain(node.ancestors().take(3));
     let table = around.filter_map(|node| node.value().as_element()).find(|element| element.name() == "table");
     table.is_some_and(|table| matches!(table.attr("role"), Some("presentation" | "none")))
 }
 
-/// A button that is the words of a heading folds what stands below it.
+/// Whether a button is a heading that folds the content below it.
 fn is_label(node: NodeRef<'_, Node>, element: &Element) -> bool {
     let parent = node.parent().and_then(|parent| parent.value().as_element().map(Element::name));
     element.name() == "button" && matches!(parent, Some("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" | "dt"))
 }
 
-/// A formula as its author typed it, else its signs one after the other.
+/// A formula as typed by its author, else its characters.
 fn formula(node: NodeRef<'_, Node>, element: &Element) -> ElementRole {
     if let Some(text) = element.attr("alttext").filter(|text| !text.trim().is_empty()) {
         return ElementRole::Text(text.to_owned());
@@ -238,8 +238,8 @@ fn marks(cell: &Element) -> CellMarks {
     }
 }
 
-/// The text that stands for an image: saved wiki pages draw check marks as images. File names say nothing, except those
-/// that an attached picture or document has in a wiki.
+/// The text of an image: saved wiki pages draw check marks as images. File names are ignored, except those of attached
+/// pictures and documents in a wiki.
 fn alternative(node: NodeRef<'_, Node>, image: &Element) -> String {
     let class = image.attr("class").unwrap_or_default();
     if let Some(name) = class.split_ascii_whitespace().find_map(|class| class.strip_prefix("emoticon-"))
@@ -265,7 +265,7 @@ fn check_box(input: &Element) -> ElementRole {
     }
 }
 
-/// Saved wiki pages draw the state of a task by the class of its item.
+/// The state of a task, which saved wiki pages encode in the class of its item.
 pub(super) fn task_state(node: NodeRef<'_, Node>) -> Option<&'static str> {
     let item = node.value().as_element().filter(|item| item.attr("data-inline-task-id").is_some())?;
     let done = item.attr("class").unwrap_or_default().split_ascii_whitespace().any(|class| class == "checked");

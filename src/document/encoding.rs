@@ -1,30 +1,31 @@
-//! Bytes -> text, whatever encoding they are in.
+//! Decodes bytes of any encoding into text.
 //!
-//! A byte order mark decides first, then valid UTF-8, then what the markup declares, then what the bytes look like.
-//! Invariants: text never fails to decode, bytes that make no sense become U+FFFD; binary data is told apart and is
-//! never text; line ends are `\n`; no text has a NUL, of which a few do not make it binary data.
+//! Takes bytes, gives text, or none for binary data. A byte order mark decides first, then valid UTF-8, then the
+//! declared encoding, then a detector.
+//! Invariants: text never fails to decode, invalid bytes become U+FFFD; binary data is never text; line ends are `\n`;
+//! no text has a NUL, though a few do not make it binary.
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-/// How far a declaration is looked for, in bytes. Browsers stop at a quarter of it.
+/// Bytes searched for a declaration. Browsers stop at a quarter of it.
 const DECLARED_WITHIN: usize = 4_096;
 
-/// How much is looked at to tell text from binary data, in bytes.
+/// Bytes examined to tell text from binary data.
 const LOOKED_AT: usize = 64 << 10;
 
-/// How much the detector is given, in bytes. More does not change its mind.
+/// Bytes given to the detector. More does not change its result.
 const DETECTED_FROM: usize = 1 << 20;
 
-/// A file in which this many valid characters stand for each broken one is UTF-8 with damage.
+/// With this many valid characters per invalid one a file is damaged UTF-8.
 const VALID_PER_BROKEN: usize = 8;
 
-/// A file with one NUL for so many bytes, or fewer, is text in which they strayed.
+/// With at most one NUL per this many bytes a file is text with stray NULs.
 const BYTES_PER_NUL: usize = 16;
 
-/// Decodes a text; nothing for binary data.
+/// Decodes a text; none for binary data.
 pub(super) fn decode(bytes: &[u8]) -> Option<String> {
     let text = if let Some(units) = bytes.strip_prefix(b"\xff\xfe\0\0") {
         wide(units, u32::from_le_bytes)
@@ -37,7 +38,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<String> {
     Some(with_plain_line_ends(without_nul(text)))
 }
 
-/// Decodes the start of a text that goes on; the character cut in two at the end is left out.
+/// Decodes the start of a text, without a character that is cut in two.
 pub(super) fn decode_start(bytes: &[u8]) -> Option<String> {
     let cut = bytes.iter().rev().take(4).position(|byte| !matches!(byte, 0x80..=0xbf)).map_or(0, |tail| tail + 1);
     let end = bytes.len() - cut.min(bytes.len());
@@ -45,7 +46,7 @@ pub(super) fn decode_start(bytes: &[u8]) -> Option<String> {
     decode(if broken { &bytes[..end] } else { bytes })
 }
 
-/// The encoding and the length of the byte order mark; nothing for binary data.
+/// The encoding and the length of the byte order mark; none for binary data.
 fn encoding_of(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
     if let Some(found) = Encoding::for_bom(bytes) {
         return Some(found);
@@ -94,7 +95,7 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// UTF-16 without a mark has its zeros in every other place.
+/// Detects UTF-16 without a mark by zeros in every other byte.
 fn wide_without_mark(start: &[u8]) -> Option<&'static Encoding> {
     let zeros = |offset: usize| start.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, half) = (zeros(0), zeros(1), start.len() / 2);
@@ -118,8 +119,8 @@ fn is_binary(start: &[u8]) -> bool {
     controls >= 4 && controls * 50 > start.len()
 }
 
-/// Whether control characters are rare at the start, and in all of it where it has a NUL. Those that fill up the end,
-/// as after a crash, do not count.
+/// Whether control characters are rare at the start, and everywhere if there is a NUL. NULs at the end, as after a
+/// crash, do not count.
 fn is_text(bytes: &[u8]) -> bool {
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let text = &bytes[..end];
@@ -142,7 +143,7 @@ fn wide(bytes: &[u8], unit: impl Fn([u8; 4]) -> u32) -> String {
     units.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// One NUL is left out, since it may stand within a word; several fill something up, and what follows is another word.
+/// Removes NULs: a single one may stand inside a word, several are padding and separate words.
 fn without_nul(text: String) -> String {
     if !text.contains('\0') {
         return text;

@@ -1,4 +1,4 @@
-//! What can go wrong while reading a source file.
+//! Errors of reading a source file.
 //!
 //! A path inside a container is written behind `!/`: `space.zip!/team/page.html`.
 
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use super::{OfficeError, PdfError};
 use ragonite_base::Canceled;
 
-/// Why a file, or a document inside it, gave nothing.
+/// A failure to read a file or a document in it.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The work was cancelled by the user. Says nothing about the file.
+    /// The user cancelled. Says nothing about the file.
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// The file could not be read.
@@ -21,11 +21,11 @@ pub enum DocumentError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Neither the content nor the name tells a format that is understood.
+    /// Unknown format.
     #[error(
         "`{path}` is in no format that can be read; if it is text, rename it to .txt, else save it as PDF, DOCX or HTML"
     )]
@@ -33,17 +33,17 @@ pub enum DocumentError {
         /// The file.
         path: PathBuf,
     },
-    /// The format is known, and not read.
+    /// A known format that is not supported.
     #[error("`{path}` is {what}; {remedy}")]
     Refused {
         /// The file.
         path: PathBuf,
-        /// What it is, with its article.
+        /// What it is, with an article.
         what: Cow<'static, str>,
         /// What to do about it.
         remedy: Cow<'static, str>,
     },
-    /// JSON that is damaged, or no page.
+    /// Damaged JSON, or JSON that is not a page.
     #[error(
         "`{path}` is {fault} in line {line}, column {column}: {why}; a page is an object with the texts `title` and \
          `content`, several are a list or one a line"
@@ -51,25 +51,25 @@ pub enum DocumentError {
     NoPage {
         /// The file, or the page in it.
         path: PathBuf,
-        /// Whether it is JSON at all.
+        /// The kind of fault.
         fault: JsonFault,
         /// Line of the file, from 1.
         line: usize,
         /// Byte of the line, from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         why: Box<str>,
     },
-    /// A PDF that gives no text.
+    /// A PDF without text.
     #[error("reading the PDF `{path}`")]
     Pdf {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: PdfError,
     },
-    /// There is nothing in the file, or only white space.
+    /// An empty file, or only white space.
     #[error("`{path}` is empty; if something should be in it, get it anew from its source")]
     Empty {
         /// The file.
@@ -81,28 +81,28 @@ pub enum DocumentError {
         /// The file.
         path: PathBuf,
     },
-    /// An archive, a mailbox or an export in which nothing is.
+    /// An empty archive, mailbox or export.
     #[error("`{path}` holds no document; check that it was packed or exported whole")]
     NoDocuments {
         /// The file.
         path: PathBuf,
     },
-    /// Members of an archive that are hidden, which nobody means to be read.
+    /// Hidden members of an archive, which are skipped.
     #[error("{}", passed_over(*count, first))]
     Hidden {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Name of the first.
         first: String,
     },
-    /// The file is larger than what is read.
+    /// The file is too large.
     #[error("`{path}` has {bytes} bytes, more than the {limit} that are read; split it into smaller files")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
-        /// The largest size that is read.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A ZIP archive, or a member of one, that is damaged or packed in a way that is not read.
@@ -110,7 +110,7 @@ pub enum DocumentError {
     Archive {
         /// The archive or the member.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: zip::result::ZipError,
     },
@@ -119,9 +119,9 @@ pub enum DocumentError {
     Xml {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// Byte position.
         at: u64,
-        /// Why.
+        /// The cause.
         #[source]
         source: quick_xml::Error,
     },
@@ -130,7 +130,7 @@ pub enum DocumentError {
     Office {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<OfficeError>,
     },
@@ -143,12 +143,12 @@ fn passed_over(hidden: usize, first: &str) -> String {
     }
 }
 
-/// What is wrong with JSON.
+/// A fault of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonFault {
-    /// It cannot be parsed.
+    /// It does not parse.
     Damaged,
-    /// It is something else than a page.
+    /// It is not a page.
     OtherShape,
 }
 

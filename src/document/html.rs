@@ -1,9 +1,8 @@
-//! HTML and Confluence storage format -> blocks.
+//! Reads HTML and Confluence storage format into blocks.
 //!
-//! Takes markup, gives the blocks of the page's main part, its title and what its head says.
-//! Invariants: walks the tree without recursion; never fails, whatever the markup; of what is cancelled it gives nothing
-//! or a part.
-//! Not here: what single elements mean (`element`, `confluence`), repairs before parsing (`markup`).
+//! Takes markup; gives the blocks of the page's main part, its title and the metadata of its head.
+//! Invariants: walks the tree without recursion; never fails on any markup; cancelled work gives nothing or a part.
+//! Not here: the meaning of elements (`element`, `confluence`), repairs before parsing (`markup`).
 
 use ego_tree::NodeRef;
 use ego_tree::iter::Edge;
@@ -18,10 +17,10 @@ use super::markup::Dialect;
 use super::{Block, Document, confluence, element, tree};
 use ragonite_base::{CancelToken, clean_line};
 
-/// A main part with fewer letters may be a shell around what a script fills in; then the whole page is read too.
+/// A main part with fewer letters may be an empty shell for a script; then the whole page is read too.
 const SHORT: usize = 200;
 
-/// Nodes between two looks at whether the work is cancelled.
+/// Nodes between two checks for cancellation.
 const STEP: usize = 1_024;
 
 /// Reads a whole saved page.
@@ -45,14 +44,14 @@ pub(super) fn read_page(source: &str, cancel: &CancelToken) -> Document {
     Document { blocks: content.blocks, links: content.links, ..document }
 }
 
-/// Reads a piece of markup that is all content.
+/// Reads a fragment that is all content.
 pub(super) fn read_fragment(source: &str, dialect: Dialect, cancel: &CancelToken) -> Document {
     let mut builder = Builder::default().watched(cancel);
     feed(source, dialect, &mut builder, cancel);
     if cancel.is_canceled() { Document::default() } else { builder.finish() }
 }
 
-/// Adds a piece of markup to a document that is being built.
+/// Adds a fragment to a document that is being built.
 pub(super) fn feed(source: &str, dialect: Dialect, builder: &mut Builder, cancel: &CancelToken) {
     let tree = tree::of_fragment(source, dialect, cancel);
     walk(tree.tree.root(), PageSource::Fragment, builder, cancel);
@@ -79,7 +78,7 @@ fn content_of(parts: &[NodeRef<'_, Node>], place: PageSource, url: Option<&str>,
     if cancel.is_canceled() { Document::default() } else { builder.finish() }
 }
 
-/// How much a document says, roughly.
+/// Approximate number of letters of a document.
 fn letters(document: &Document) -> usize {
     let length = |block: &Block| match block {
         Block::Heading { text, .. } | Block::Text(text) => text.len(),
@@ -90,9 +89,9 @@ fn letters(document: &Document) -> usize {
     document.blocks.iter().map(length).sum()
 }
 
-/// Adds what stands below a node; a part of it where the work is cancelled.
+/// Adds the content below a node; a part of it if cancelled.
 fn walk(start: NodeRef<'_, Node>, place: PageSource, builder: &mut Builder, cancel: &CancelToken) {
-    let mut furniture = Boilerplate::new(start, place);
+    let mut boilerplate = Boilerplate::new(start, place);
     let mut extensions = Extensions::default();
     let mut open: Vec<[Option<Opened>; 2]> = Vec::new();
     let mut skipped = None;
@@ -102,7 +101,7 @@ fn walk(start: NodeRef<'_, Node>, place: PageSource, builder: &mut Builder, canc
         }
         match edge {
             Edge::Open(node) if skipped.is_none() => {
-                match enter(node, place, (&mut furniture, &mut extensions), (builder, cancel)) {
+                match enter(node, place, &mut boilerplate, &mut extensions, builder, cancel) {
                     Some(opened) => open.push(opened),
                     None => skipped = Some(node.id()),
                 }
@@ -118,12 +117,14 @@ fn walk(start: NodeRef<'_, Node>, place: PageSource, builder: &mut Builder, canc
     }
 }
 
-/// Opens what a node means; nothing where its content is to be skipped.
+/// Opens the parts of a node; none if its content is to be skipped.
 fn enter(
     node: NodeRef<'_, Node>,
     place: PageSource,
-    (furniture, extensions): (&mut Boilerplate, &mut Extensions),
-    (builder, cancel): (&mut Builder, &CancelToken),
+    boilerplate: &mut Boilerplate,
+    extensions: &mut Extensions,
+    builder: &mut Builder,
+    cancel: &CancelToken,
 ) -> Option<[Option<Opened>; 2]> {
     let element = match node.value() {
         Node::Text(text) => {
@@ -133,7 +134,7 @@ fn enter(
         Node::Element(element) => element,
         _ => return Some([None, None]),
     };
-    if furniture.holds(node, element) {
+    if boilerplate.holds(node, element) {
         return None;
     }
     let reading = confluence::reading(node, extensions).unwrap_or_else(|| element::role_of(node, element));
@@ -172,7 +173,7 @@ fn enter(
     }
 }
 
-/// Adds what stands for an element and all its content.
+/// Adds the replacement of an element and its content.
 fn show(reading: ElementRole, place: PageSource, builder: &mut Builder, cancel: &CancelToken) {
     match reading {
         ElementRole::Linked { text, target } => {
@@ -189,7 +190,7 @@ fn show(reading: ElementRole, place: PageSource, builder: &mut Builder, cancel: 
     }
 }
 
-/// Text that is drawn apart from the words beside it.
+/// Text that is drawn in a box of its own.
 fn boxed(text: &str, builder: &mut Builder) {
     builder.word_border();
     builder.text(text);
@@ -237,13 +238,13 @@ fn saved_from(source: &str) -> Option<String> {
     url.starts_with("http").then_some(url)
 }
 
-/// A page's own heading is a better title than `<title>` where that adds the name of the site.
+/// A page's own heading is a better title than `<title>` if that adds the site's name.
 fn choose_title(title: &str, blocks: &[Block], outside: &[String]) -> String {
     let own = blocks.iter().find_map(|block| match block {
         Block::Heading { level: 1, text } => Some(text.as_str()),
         _ => None,
     });
-    // A site's name may be a first-level heading above the content, so a better one than that is looked for there.
+    // A first-level heading above the content may be the site's name, so a better one is searched there.
     let outside =
         || outside.iter().map(String::as_str).filter(|text| title.contains(text)).max_by_key(|text| text.len());
     match own.filter(|heading| title.is_empty() || title.contains(heading)).or_else(outside) {

@@ -1,9 +1,9 @@
-//! HTTP: one GET that resumes, and small pages.
+//! HTTP: a GET that resumes, and small pages.
 //!
-//! Takes an address and a file that may hold the beginning of it, gives the complete file.
-//! Invariants: never more bytes than allowed; three attempts without a byte end it; between attempts the
-//! user can cancel.
-//! Not here: what the bytes mean (`fetch`, `wheel`).
+//! Takes an address and a file that may hold the start of its body, gives the complete file.
+//! Invariants: never more bytes than allowed; three attempts without a byte end it; between attempts the user can
+//! cancel.
+//! Not here: the meaning of the bytes (`fetch`, `wheel`).
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,35 +17,35 @@ use super::progress::Meter;
 use super::{DownloadError, Endpoints, disk};
 use ragonite_base::CancelToken;
 
-/// Attempts in a row that bring nothing before a source is given up.
+/// Consecutive attempts without a byte before a source is given up.
 const ATTEMPTS: u32 = 3;
 /// Pause after the first failed attempt; doubled after each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// How often a pause looks whether the user cancelled.
+/// Interval of checks for cancellation during a pause.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
-/// A name or a connection takes far less; a firewall that drops packets must not hold up the next source.
+/// Connections normally take far less; a firewall that drops packets must not delay the next source.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// Silence after which a connection counts as broken.
 const SILENCE: Duration = Duration::from_secs(30);
 /// Largest page of the package index that is read.
 const LARGEST_PAGE: u64 = 32 << 20;
-/// Bytes between two looks at the cancel token.
+/// Bytes between two checks for cancellation.
 const BLOCK: usize = 128 << 10;
 
 /// A file to be transferred.
 pub(super) struct Transfer<'a> {
     pub(super) url: &'a str,
-    /// Grows to the whole body; its beginning may be there already.
+    /// The file to complete; its beginning may exist already.
     pub(super) part: &'a Path,
-    /// Size of the body, where it is known beforehand. More is never written.
+    /// Size of the body, if known; more is never written.
     pub(super) bytes: Option<u64>,
     /// Bytes of the wanted file that are on disk elsewhere, for the progress.
     pub(super) before: u64,
-    /// Bytes of everything that is to be transferred for the wanted file, for the progress.
+    /// Bytes to transfer for the wanted file, for the progress.
     pub(super) total: Option<u64>,
 }
 
-/// Speaks HTTP with the system's trust roots.
+/// An HTTP client with the system's trust roots.
 pub(super) struct Client {
     agent: Agent,
 }
@@ -56,7 +56,7 @@ impl Client {
         let secure = roots.iter().filter(|url| url.starts_with("https://")).count();
         let mut config = Agent::config_builder()
             .https_only(secure == roots.len())
-            // The bytes are counted and resumed, so they must come as they are.
+            // The bytes are counted and resumed, so they must come uncompressed.
             .accept_encoding("identity")
             .user_agent(concat!("ragonite/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
@@ -70,7 +70,7 @@ impl Client {
         Ok(Self { agent: config.build().new_agent() })
     }
 
-    /// A small page as text; `accept` is the media type asked for.
+    /// Fetches a small page as text; `accept` is its media type.
     pub(super) fn page(&self, url: &str, accept: &str, cancel: &CancelToken) -> Result<String, DownloadError> {
         let mut failures = 0;
         loop {
@@ -96,7 +96,7 @@ impl Client {
         body.map_err(|source| refused(url, source))
     }
 
-    /// Brings `transfer.part` to the whole body, going on after the bytes it has.
+    /// Completes `transfer.part`, resuming after its present bytes.
     pub(super) fn transfer(
         &self,
         transfer: &Transfer<'_>,
@@ -146,7 +146,7 @@ impl Client {
                 let range = response.headers().get("Content-Range").and_then(|value| value.to_str().ok());
                 range.and_then(content_range).filter(|(start, _)| *start == have).unwrap_or((u64::MAX, None))
             }
-            // The part is as long as the body or longer. Which of the two, the hash says.
+            // The part is as long as the body or longer; the hash decides.
             416 if transfer.bytes.is_none() => return Ok(()),
             416 => {
                 disk::remove(transfer.part);
@@ -155,7 +155,7 @@ impl Client {
             status => return Err(DownloadError::Status { url: shown(url), status }),
         };
         if start == u64::MAX {
-            // A range that was not asked for cannot be joined to anything: begin again.
+            // An unrequested range cannot be appended: begin again.
             disk::remove(transfer.part);
             return Err(DownloadError::Status { url: shown(url), status: 206 });
         }
@@ -173,7 +173,7 @@ impl Client {
     }
 }
 
-/// The bytes of one answer on their way to the disk.
+/// Copies the body of one response to the disk.
 struct Copy<'a, 'm> {
     transfer: &'a Transfer<'a>,
     start: u64,
@@ -210,7 +210,7 @@ impl Copy<'_, '_> {
     }
 }
 
-/// The roots the system trusts. `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+/// The system's trust roots; `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
 fn system_roots() -> Result<RootCerts, DownloadError> {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
@@ -229,7 +229,7 @@ fn content_range(value: &str) -> Option<(u64, Option<u64>)> {
     Some((start, total.trim().parse().ok()))
 }
 
-/// Whether the same request may work a moment later.
+/// Whether a retry may succeed.
 fn passes(error: &DownloadError) -> bool {
     match error {
         DownloadError::Transfer { .. } => true,
@@ -245,7 +245,7 @@ fn refused(url: &str, source: ureq::Error) -> DownloadError {
         ureq::Error::Timeout(which) => matches!(which, Timeout::Resolve | Timeout::Connect),
         ureq::Error::Io(error) => match error.kind() {
             ErrorKind::ConnectionRefused | ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable => true,
-            // The resolver of std has no kind of its own for a name that is not found.
+            // std's resolver has no error kind for an unknown name.
             _ => error.to_string().contains("lookup address"),
         },
         _ => false,
@@ -260,7 +260,7 @@ fn refused(url: &str, source: ureq::Error) -> DownloadError {
 /// Waits before the next attempt, unless the user cancels.
 fn pause(failures: u32, cancel: &CancelToken) -> Result<(), DownloadError> {
     let until = Instant::now() + FIRST_PAUSE * 2_u32.pow(failures.min(6));
-    // Nobody sends: the channel is a clock that can be looked away from.
+    // Nobody sends: the channel is an interruptible timer.
     let (_open, clock) = mpsc::channel::<()>();
     while Instant::now() < until {
         cancel.check()?;
@@ -269,7 +269,7 @@ fn pause(failures: u32, cancel: &CancelToken) -> Result<(), DownloadError> {
     Ok(())
 }
 
-/// An address fit to be shown: a user name and a password are left out.
+/// A URL to show, without credentials.
 pub(super) fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());

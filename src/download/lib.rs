@@ -1,9 +1,9 @@
-//! Fetching model files from the network: the one room that talks to it, built only with the feature `hub`.
+//! Downloads model files: the only crate that uses the network, separate from the main program.
 //!
-//! Takes [`Preference`] files (what the catalog says), gives verified files under `<models>/<model>/<file>`.
-//! Invariants: a file appears under its name only when its sha256 is right, in one rename; whatever was
-//! interrupted is taken up where it stopped; nothing that was fetched is ever run.
-//! Not here: which files a profile needs (`inference`), the environment (`config`, handed in as [`Endpoints`]).
+//! Takes [`Wanted`] files from the catalog, gives verified files under `<models>/<model>/<file>`.
+//! Invariants: a file appears under its name only with the right sha256, in one rename; interrupted downloads are
+//! resumed; nothing that was fetched is ever run.
+//! Not here: which files a profile needs (`inference`), the environment (handed in as [`Endpoints`]).
 
 mod client;
 mod disk;
@@ -22,29 +22,29 @@ pub use fetch::Downloader;
 pub use missing::missing_files;
 pub use progress::{DownloadEvent, DownloadProgress};
 
-/// One file of one model, and where it can be had.
+/// A file of a model, and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Id of the model, the name of its folder.
+    /// Model id, the name of its folder.
     pub model: String,
-    /// Name of the file within that folder.
+    /// File name in that folder.
     pub file: String,
-    /// Its size, where the catalog knows it. Also the most that is ever written.
+    /// Size in bytes, if known. Also the maximum that is written.
     pub bytes: Option<u64>,
-    /// Its sha256 in hexadecimal. Decides, whatever the source.
+    /// Expected sha256 in hex, whatever the source.
     pub sha256: String,
-    /// Tried in this order until one gives the right bytes.
+    /// Sources, tried in this order until one gives the right bytes.
     pub sources: Vec<Source>,
 }
 
-/// A place that has the bytes of a file.
+/// A source of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file of a repository on the model hub.
     Hub {
         /// `owner/name`.
         repo: String,
-        /// The commit, so that the bytes cannot change.
+        /// Commit hash, so that the bytes cannot change.
         revision: String,
         /// Path within the repository.
         file: String,
@@ -59,20 +59,20 @@ pub enum Source {
 /// One file inside a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelMember {
-    /// Name of the package.
+    /// Package name.
     pub name: String,
-    /// Its exact version.
+    /// Exact version.
     pub version: String,
     /// Full name of the member inside the wheel.
     pub member: String,
 }
 
-/// Where the hub and the index are.
+/// Addresses of the hub and the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
     /// Root of the model hub.
     pub hub: String,
-    /// Root of the simple API of the package index; may hold a user name and a password.
+    /// Root of the simple API of the package index; may hold credentials.
     pub index: String,
 }
 
@@ -83,8 +83,8 @@ impl Default for Endpoints {
 }
 
 impl Endpoints {
-    /// The endpoints as `HF_ENDPOINT` and `PIP_INDEX_URL` name them, the public ones where they name none.
-    /// The environment is read by the caller; `lookup` gives the value of a variable.
+    /// The endpoints in `HF_ENDPOINT` and `PIP_INDEX_URL`, else the public ones. `lookup` gives the value of a
+    /// variable, so that the caller reads the environment.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let usable = |name| lookup(name).filter(|value| value.starts_with("http"));
         let public = Self::default();

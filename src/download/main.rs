@@ -1,5 +1,5 @@
-//! `ragonite-fetch PROFILE FOLDER`: puts the weights of a profile into a folder. The Makefile runs it, so that the program
-//! itself is built once and without network code.
+//! `ragonite-fetch PROFILE FOLDER`: downloads the weights of a profile into a folder. The Makefile runs it, so that the
+//! main program is built without network code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ fn fetch(profile: &str, folder: PathBuf) -> Result<(), Box<dyn std::error::Error
     let mut last = 0;
     let mut report = |event: DownloadEvent| match event {
         DownloadEvent::Progress(progress) => {
-            // A line for every 50 MB, since the output may be the log of a job.
+            // One line per 50 MB, since the output may be a job log.
             if progress.done / 50_000_000 != last {
                 last = progress.done / 50_000_000;
                 tell(&progress.to_string());

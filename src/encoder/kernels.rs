@@ -1,9 +1,8 @@
-//! The element-wise steps of a transformer layer, on the processor fused and in place.
+//! Element-wise steps of a transformer layer; on the processor fused and in place.
 //!
-//! On a GPU they are candle's own, which are fused there. On the processor candle's own steps allocate a new tensor each and
-//! call `expf` and `erff` one number at a time, which together cost as much as the matrix products. These loops are written
-//! so that the compiler turns them into vector instructions; their error (below 3e-7) is held to the reference by the parity
-//! tests.
+//! Takes contiguous f32 tensors, changes them in place. On a GPU candle's own fused operations run. On the processor
+//! candle allocates a tensor per step and calls `expf` and `erff` one number at a time, which together cost as much as
+//! the matrix products; these loops vectorize. The parity tests hold their error (below 3e-7) to the reference.
 //! Invariant: tensors are f32, contiguous, and not shared with another tensor.
 
 use candle_core::{CpuStorage, InplaceOp1, InplaceOp2, Layout, Result, Tensor, bail};
@@ -11,10 +10,10 @@ use rayon::prelude::*;
 
 use ragonite_inference::fast_exp;
 
-/// Rows given to a thread at once: enough work to be worth waking it.
+/// Minimum of rows per task: enough work to be worth waking a thread.
 const ROWS_AT_ONCE: usize = 32;
 
-/// Independent sums of a row, so that adding up does not wait for the addition before.
+/// Number of independent partial sums of a row, so that additions need not wait for each other.
 const SUMS: usize = 16;
 
 /// Softmax over the last dimension.
@@ -48,9 +47,9 @@ fn gelu_by_candle(rows: &Tensor, bias: &Tensor) -> Result<Tensor> {
     rows.broadcast_add(bias)?.gelu_erf()
 }
 
-/// Layer normalization, after adding what the caller gives.
+/// Layer normalization of `rows + residual`.
 pub(super) struct Norm {
-    /// Gain and shift where the weights are, for a GPU.
+    /// Gain and shift on the device of the weights, for a GPU.
     tensors: (Tensor, Tensor),
     gain: Vec<f32>,
     shift: Vec<f32>,

@@ -1,8 +1,9 @@
 //! Threads for encoders: one batch per core with single-threaded kernels, or one batch on all cores.
 //!
-//! Small matrices gain little from a second thread and lose it again to waking it; whole batches on separate cores
-//! keep all of them busy. Only when there are fewer batches than cores do the cores share a batch.
-//! Invariant: a lane has one thread, so a kernel that asks for more gets none and memory stays that of one batch.
+//! Takes jobs, gives their results in order. Small matrices gain little from a second thread and lose it again to
+//! waking it, while whole batches on separate cores keep all cores busy. Cores share a batch only if there are fewer
+//! batches than cores.
+//! Invariant: a lane has one thread, so kernels use no more threads and memory stays that of one batch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -17,7 +18,7 @@ pub(super) struct Lanes {
     wide: ThreadPool,
 }
 
-/// Work shared by the lanes; each takes the next job when it is done with one.
+/// Jobs shared by the lanes; each lane takes the next job when it is done with one.
 struct Shared<J, W> {
     jobs: Vec<J>,
     next: AtomicUsize,
@@ -25,7 +26,7 @@ struct Shared<J, W> {
 }
 
 impl Lanes {
-    /// `lanes` jobs at a time; `threads` where a job or many small items have all of them.
+    /// Runs `lanes` jobs in parallel, or one job on `threads` threads.
     pub(super) fn new(lanes: usize, threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let lanes = (0..lanes)
             .map(|lane| {
@@ -39,7 +40,7 @@ impl Lanes {
         Ok(Self { lanes, wide })
     }
 
-    /// `one` of every item on all cores, results in order.
+    /// Applies `one` to every item on all cores; results in order.
     pub(super) fn each<I: Sync, T: Send, E: Send>(
         &self,
         items: &[I],
@@ -48,7 +49,7 @@ impl Lanes {
         self.wide.install(|| items.par_iter().map(one).collect())
     }
 
-    /// `work` on every job, results in order. After the first error no further job is begun.
+    /// Applies `work` to every job; results in order. After the first error no further job starts.
     pub(super) fn map<J, R, W>(&self, jobs: Vec<J>, work: W) -> Result<Vec<R>, Stopped>
     where
         J: Send + Sync + 'static,
@@ -63,7 +64,7 @@ impl Lanes {
         let (send, receive) = mpsc::channel();
         for lane in &self.lanes {
             let (shared, send) = (Arc::clone(&shared), send.clone());
-            lane.spawn(move || shared.work_off(&send));
+            lane.spawn(move || shared.run_jobs(&send));
         }
         drop(send);
         for (index, result) in receive {
@@ -77,11 +78,11 @@ impl<J, R, W: Fn(&J) -> Result<R, Stopped>> Shared<J, W>
 where
     R: Send,
 {
-    fn work_off(&self, send: &mpsc::Sender<(usize, Result<R, Stopped>)>) {
+    fn run_jobs(&self, send: &mpsc::Sender<(usize, Result<R, Stopped>)>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(index) else { return };
-            // The receiver is gone after an error of another lane: nobody wants the rest.
+            // The receiver is dropped after an error in another lane.
             if send.send((index, (self.work)(job))).is_err() {
                 return;
             }

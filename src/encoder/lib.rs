@@ -1,11 +1,10 @@
 //! The candle encoders: BERT and XLM-RoBERTa as [`Embed`], XLM-RoBERTa as [`Rerank`].
 //!
-//! Takes a model of the catalog and the folders its weights are looked for in.
-//! Texts are cut to the window of the catalog, sorted by length, grouped to batches of about [`BATCH_TOKENS`] tokens
-//! and computed without padding, so a text's result does not depend on its neighbours.
-//! Invariants: f32 throughout; cancellation is seen between layers; memory does not grow with the square of a text's
+//! Takes a catalog model and the model folders. Texts are cut to the catalog's window, sorted by length, grouped into
+//! batches of about [`BATCH_TOKENS`] tokens and computed without padding, so a text's result does not depend on its
+//! neighbours. A GPU computes one larger batch at a time; weights that do not fit it stay on the processor.
+//! Invariants: f32 throughout; cancellation is checked between layers; memory does not grow with the square of a text's
 //! length.
-//! On a GPU one batch is computed at a time, a larger one; weights that do not fit it stay on the processor.
 //! Not here: which texts are embedded, and the windows of long tables (`index`).
 
 mod kernels;
@@ -32,23 +31,23 @@ use ragonite_inference::{
     ModelRole, Rerank, TextRole, address_space_of, check_address_space, compute_threads,
 };
 
-/// Tokens computed together. From 512 to 2,048 the processor time differs by less than a tenth (MiniLM, two cores);
-/// more tokens only cost memory and make cancelling slower.
+/// Tokens per batch. From 512 to 2,048 the processor time differs by less than a tenth (MiniLM, two cores); more tokens
+/// only cost memory and delay cancellation.
 const BATCH_TOKENS: usize = 1024;
 
 /// As [`BATCH_TOKENS`], for a GPU, which small matrices leave idle.
 const GPU_BATCH_TOKENS: usize = 16 * 1024;
 
-/// Changes when the same weights give other vectors because of this code, so that old indexes are re-embedded.
+/// Change it when this code gives other vectors for the same weights, so that old indexes are re-embedded.
 const COMPUTATION: &str = "encoder-1";
 
 const TOKENIZER_FILE: &str = "tokenizer.json";
 const CONFIG_FILE: &str = "config.json";
 
-/// Loads an embedder of the catalog, onto a GPU where `device` lets one compute.
+/// Loads an embedder of the catalog, onto a GPU if `device` allows it.
 ///
 /// # Errors
-/// When a file is missing or damaged, the engine refuses it, or with [`InferenceError::Canceled`].
+/// If a file is missing or damaged, the engine refuses it, or with [`InferenceError::Canceled`].
 pub fn load_embedder(
     model: &CatalogModel,
     folders: &ModelFolders,
@@ -83,15 +82,15 @@ pub fn load_reranker(
     Ok(Arc::new(CandleReranker { encoder }))
 }
 
-/// The fingerprint that [`load_embedder`] would give its embedder, without loading anything.
+/// The fingerprint of the embedder that [`load_embedder`] would give, without loading it.
 ///
 /// # Errors
-/// When the model is no embedder.
+/// If the model is not an embedder.
 pub fn embedder_fingerprint(model: &CatalogModel) -> Result<String, InferenceError> {
     Ok(fingerprint(model, settings_of(model, ModelRole::Embedder)?))
 }
 
-/// The device that encoders compute on. A GPU that cannot be used leaves them to the processor.
+/// The device for encoders: the processor if the GPU cannot be used.
 fn device_for(choice: DeviceChoice) -> Device {
     let device = match (choice, DeviceChoice::of_this_build()) {
         (DeviceChoice::Cpu, _) => return Device::Cpu,
@@ -119,7 +118,7 @@ fn settings_of(model: &CatalogModel, wanted: ModelRole) -> Result<EncoderSetting
     })
 }
 
-/// Everything that decides the vectors: files, settings and the computation itself.
+/// Hash of everything that decides the vectors: files, settings and [`COMPUTATION`].
 fn fingerprint(model: &CatalogModel, settings: EncoderSettings) -> String {
     let mut hasher = Sha256::new();
     hasher.update(format!("{COMPUTATION} {settings:?}\n"));
@@ -147,7 +146,7 @@ impl EncoderFiles {
     }
 }
 
-/// What comes out of the last layer.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HeadKind {
     Embedding,
@@ -160,12 +159,12 @@ struct Encoder {
     tokenizer: TextTokenizer,
     network: Arc<Transformer>,
     lanes: Lanes,
-    /// Tokens computed together.
+    /// Tokens per batch.
     batch: usize,
 }
 
 impl Encoder {
-    /// Loads onto what the choice gives, and onto the processor where that has no room.
+    /// Loads onto the chosen device, or onto the processor if that fails.
     fn load_on(
         choice: DeviceChoice,
         model: &str,
@@ -209,7 +208,7 @@ impl Encoder {
         Ok(Self { model: model.to_owned(), tokenizer, network: Arc::new(network), lanes, batch })
     }
 
-    /// One output of the head per input, in order.
+    /// One head output per input, in order.
     fn compute(&self, inputs: Vec<Tokens>, cancel: &CancelToken) -> Result<Vec<Vec<f32>>, Stopped> {
         let batches = batches(&inputs, self.batch);
         let order: Vec<usize> = batches.iter().flatten().copied().collect();
@@ -246,7 +245,8 @@ impl Encoder {
     }
 }
 
-/// Indexes of the inputs in groups of similar length, longest first, each of at most `most` tokens or one text. Longest first, because a long batch at the end would leave the other cores idle.
+/// Groups inputs of similar length, as indices: longest first, each group of at most `most` tokens or one text. A long
+/// batch at the end would leave other cores idle.
 fn batches(inputs: &[Tokens], most: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by_key(|index| std::cmp::Reverse(inputs[*index].len()));
@@ -269,8 +269,8 @@ fn read(path: &Path) -> Result<Vec<u8>, InferenceError> {
     std::fs::read(path).map_err(|source| InferenceError::Read { path: path.to_owned(), source })
 }
 
-/// Weights are read into memory, not mapped: a file that is replaced under a map would end the process. A PyTorch
-/// file is parsed as data by candle's pickle reader; nothing in it is run.
+/// Reads weights into memory instead of mapping them: replacing a mapped file would end the process. candle's pickle
+/// reader parses a PyTorch file as data and runs nothing in it.
 fn open_weights(
     path: &Path,
     device: &Device,

@@ -1,14 +1,15 @@
 //! Text to token ids, cut to the encoder's window.
 //!
-//! Invariants: the truncation and padding that the tokenizer file asks for are ignored (MiniLM's file says 128 tokens,
-//! padded; the model reads 256); the special tokens around a text survive the cut; text that spells a special token
-//! (`</s>`, `[SEP]`) is read as characters, because documents are untrusted.
+//! Takes texts or question-text pairs, gives token ids.
+//! Invariants: truncation and padding of the tokenizer file are ignored (MiniLM's file says 128 tokens, padded; the
+//! model reads 256); the special tokens around a text survive the cut; text that spells a special token (`</s>`,
+//! `[SEP]`) is read as characters, because documents are untrusted.
 
 use std::path::Path;
 
 use tokenizers::{Encoding, PostProcessor, Result, Tokenizer, TruncationDirection};
 
-/// Share of a pair's window that the question may fill at most, so that some of the text is always read.
+/// Quarters of a pair's window that the question may fill, so that some of the text is always read.
 const QUESTION_QUARTERS: usize = 3;
 
 /// One input of the network.
@@ -16,12 +17,12 @@ const QUESTION_QUARTERS: usize = 3;
 pub(super) struct Tokens {
     /// Token ids, special tokens included.
     pub(super) ids: Vec<u32>,
-    /// 0 for the first, 1 for the second text of a pair, where the model tells them apart.
+    /// 0 for the first text of a pair, 1 for the second, if the model distinguishes them.
     pub(super) types: Vec<u32>,
 }
 
 impl Tokens {
-    /// How many there are; never 0 with a tokenizer that adds special tokens.
+    /// Number of tokens; never 0 with a tokenizer that adds special tokens.
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }
@@ -51,32 +52,32 @@ impl TextTokenizer {
         self.max_tokens
     }
 
-    /// Length of the uncut text, special tokens included.
+    /// Number of tokens of the uncut text, special tokens included.
     pub(super) fn count(&self, text: &str) -> Result<usize> {
         Ok(self.tokenizer.encode_fast(text, true)?.len())
     }
 
-    /// A text on its own.
+    /// The tokens of a single text.
     pub(super) fn single(&self, text: &str) -> Result<Tokens> {
         let room = self.max_tokens.saturating_sub(self.added(1));
         let text = cut(self.tokenizer.encode_fast(text, false)?, room);
         Ok(self.tokenizer.post_process(text, None, true)?.into())
     }
 
-    /// The first text of a pair, to be used with many second ones.
+    /// The cut question of pairs, to be combined with many texts.
     pub(super) fn question(&self, question: &str) -> Result<Encoding> {
         let encoding = self.tokenizer.encode_fast(question, false)?;
         Ok(cut(encoding, self.max_tokens * QUESTION_QUARTERS / 4))
     }
 
-    /// A question and a text; only the text is cut.
+    /// The tokens of a pair; only the text is cut.
     pub(super) fn pair(&self, question: &Encoding, text: &str) -> Result<Tokens> {
         let room = self.max_tokens.saturating_sub(self.added(2) + question.len());
         let text = cut(self.tokenizer.encode_fast(text, false)?, room);
         Ok(self.tokenizer.post_process(question.clone(), Some(text), true)?.into())
     }
 
-    /// Special tokens that are put around so many texts.
+    /// Number of special tokens around `texts` texts.
     fn added(&self, texts: usize) -> usize {
         self.tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(texts > 1))
     }
@@ -84,7 +85,7 @@ impl TextTokenizer {
 
 fn cut(mut encoding: Encoding, room: usize) -> Encoding {
     encoding.truncate(room, 0, TruncationDirection::Right);
-    // What was cut off must not come back as a second input.
+    // Drops the cut-off part, which would otherwise become a second input.
     encoding.take_overflowing();
     encoding
 }

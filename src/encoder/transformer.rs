@@ -1,10 +1,11 @@
-//! The network shared by BERT and XLM-RoBERTa (Devlin et al. 2019, Conneau et al. 2020), forward only.
+//! The network of BERT and XLM-RoBERTa (Devlin et al. 2019, Conneau et al. 2020), forward only.
 //!
-//! The two differ in where positions start to count; everything else is the same post-norm encoder.
-//! Takes the tokens of several texts, gives one vector per text. The texts of a batch lie one behind the other in one
-//! matrix, without padding and so without a mask; only attention looks at them one by one. Scores are computed for
-//! blocks of queries, so that a text of 8,192 tokens needs megabytes and not the gigabytes of its full square.
-//! Position ids are whole numbers made here, exact for every length.
+//! Takes the tokens of several texts, gives one vector per text. Both are the same post-norm encoder, except for the
+//! first position id. The texts of a batch lie one behind the other in one matrix, without padding and mask; only
+//! attention treats them separately. Attention scores are computed for blocks of queries, so that a text of 8,192
+//! tokens needs megabytes and not the gigabytes of its full square.
+//! Invariant: position ids are whole numbers, exact for every length.
+//! Not here: tokenizing (`tokens`), batching (`lib`).
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::VarBuilder;
@@ -15,10 +16,10 @@ use super::tokens::Tokens;
 use ragonite_base::{CancelToken, Canceled};
 use ragonite_inference::{Architecture, Pooling};
 
-/// Attention scores held at a time, over all heads (4 bytes each).
+/// Number of attention scores held at a time, over all heads (4 bytes each).
 const SCORES_AT_ONCE: usize = 1 << 22;
 
-/// Why a computation has no result.
+/// A computation without a result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stopped {
     #[error(transparent)]
@@ -41,7 +42,7 @@ pub(super) struct NetworkConfig {
     type_vocab_size: usize,
     layer_norm_eps: f64,
     pad_token_id: u32,
-    /// Read only to refuse what is not built here.
+    /// Parsed only to refuse other activations.
     #[serde(rename = "hidden_act")]
     _activation: Activation,
 }
@@ -63,7 +64,7 @@ pub(super) struct Transformer {
     first_position: u32,
 }
 
-/// From the vectors of the tokens to that of the text.
+/// Turns token vectors into the output of a text.
 pub(super) enum Head {
     Pool(Pooling),
     /// Two dense layers over the first token, giving one number.
@@ -133,16 +134,16 @@ impl Layer {
         })
     }
 
-    /// `rows` are the tokens of all texts; `lengths` says where one text ends and the next begins.
+    /// `rows` are the tokens of all texts; `lengths` are the lengths of the texts.
     fn forward(&self, rows: &Tensor, lengths: &[usize], heads: usize) -> Result<Tensor> {
         let projected = self.attention_in.forward(rows)?;
-        let mut seen = Vec::with_capacity(lengths.len());
+        let mut attended = Vec::with_capacity(lengths.len());
         let mut start = 0;
         for length in lengths {
-            seen.push(attend(&projected.narrow(0, start, *length)?, heads)?);
+            attended.push(attend(&projected.narrow(0, start, *length)?, heads)?);
             start += length;
         }
-        let attended = self.attention_out.forward(&Tensor::cat(&seen, 0)?)?;
+        let attended = self.attention_out.forward(&Tensor::cat(&attended, 0)?)?;
         let attended = self.attention_norm.add_and_normalize(attended, rows)?;
         let output = self.outer.forward(&self.inner.forward_gelu(&attended)?)?;
         self.norm.add_and_normalize(output, &attended)
@@ -169,20 +170,20 @@ fn load_norm(weights: &VarBuilder<'_>, config: &NetworkConfig) -> Result<Norm> {
     Norm::new(&weights.get(size, "weight")?, &weights.get(size, "bias")?, config.layer_norm_eps as f32)
 }
 
-/// Attention within one text: tokens by (query, key, value) to tokens by size.
+/// Attention within one text: from (tokens, query/key/value) to (tokens, size).
 fn attend(projected: &Tensor, heads: usize) -> Result<Tensor> {
     let (length, width) = projected.dims2()?;
     let size = width / 3;
     let split = projected.reshape((length, 3, heads, size / heads))?.permute((1, 2, 0, 3))?.contiguous()?;
     let (query, key, value) = (split.get(0)?, split.get(1)?.t()?, split.get(2)?);
     let block = (SCORES_AT_ONCE / (heads * length)).clamp(1, length);
-    let mut seen = Vec::with_capacity(length.div_ceil(block));
+    let mut blocks = Vec::with_capacity(length.div_ceil(block));
     for start in (0..length).step_by(block) {
         let queries = query.narrow(1, start, block.min(length - start))?;
         let scores = kernels::softmax(queries.matmul(&key)?)?;
-        seen.push(scores.matmul(&value)?);
+        blocks.push(scores.matmul(&value)?);
     }
-    Tensor::cat(&seen, 1)?.transpose(0, 1)?.contiguous()?.reshape((length, size))
+    Tensor::cat(&blocks, 1)?.transpose(0, 1)?.contiguous()?.reshape((length, size))
 }
 
 impl Transformer {
@@ -216,17 +217,17 @@ impl Transformer {
         })
     }
 
-    /// Longest text there are positions for.
+    /// Longest text in tokens, limited by the position table.
     pub(super) fn max_tokens(&self) -> usize {
         self.positions.dims()[0].saturating_sub(self.first_position as usize)
     }
 
-    /// Components of a token's vector.
+    /// Number of components of a token's vector.
     pub(super) fn dimensions(&self) -> usize {
         self.words.dims()[1]
     }
 
-    /// One output of the head per text, none of which is empty or longer than [`Self::max_tokens`].
+    /// One head output per text. Texts must not be empty or longer than [`Self::max_tokens`].
     pub(super) fn forward(
         &self,
         texts: &[&Tokens],
@@ -241,7 +242,7 @@ impl Transformer {
         Ok(self.finish(&rows, &lengths)?)
     }
 
-    /// Words, positions and types of all texts, added and normalized.
+    /// Sum of word, position and type embeddings, normalized.
     fn embed(&self, texts: &[&Tokens]) -> Result<Tensor> {
         let last_type = self.types.dims()[0].saturating_sub(1) as u32;
         let device = self.words.device();

@@ -119,7 +119,7 @@ pub fn prepare(
     let folder = benchmarks.join(preparation.folder_name(embedder, cancel, on_progress)?);
     let on_progress = &mut |progress| on_progress(Preparing::Ingesting(progress));
     let domain = NewDomain { title: preparation.name.to_owned(), prompt_prefix: String::new() };
-    let mut index = Index::open_or_create(&folder, domain, embedder.identity(), (cancel, on_progress))?;
+    let mut index = Index::open_or_create(&folder, domain, embedder.identity(), cancel, on_progress)?;
     let request = IngestRequest {
         paths: &[preparation.documents.to_owned()],
         evidence: preparation.evidence,

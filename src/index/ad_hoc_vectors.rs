@@ -1,6 +1,6 @@
-//! The vectors that some evidences of a domain would have: with another embedder, or with less of their context.
+//! Vectors of single evidences with another embedder, or with fewer context parts.
 //!
-//! Takes ids and an embedder, gives vectors, made as an ingest makes them. Nothing is stored.
+//! Takes ids and an embedder, gives vectors, made as an ingest makes them. Invariant: nothing is stored.
 //! Not here: making the vectors of all evidences (`rebuild`).
 
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use ragonite_document::evidence::ContextParts;
 use ragonite_inference::{Embed, Embedding};
 
 impl Index {
-    /// The vectors that `embedder` gives these evidences; those that are gone are left out. The domain's own vectors are
+    /// The vectors of these evidences by `embedder`, without evidences that are gone. The domain's own vectors are
     /// read, others are computed.
     ///
     /// # Errors
-    /// When the database cannot be read, the embedder fails, or with [`IndexError::Canceled`].
+    /// If the database cannot be read, the embedder fails, or with [`IndexError::Canceled`].
     pub fn vectors_by(
         &self,
         ids: &[EvidenceId],
@@ -25,19 +25,19 @@ impl Index {
         cancel: &CancelToken,
     ) -> Result<HashMap<EvidenceId, Embedding>, IndexError> {
         if self.check_embedder(embedder.identity()).is_ok() {
-            // An evidence that is gone has a vector of zeros.
+            // An evidence that is gone has a zero vector.
             let is_there = |vector: &Embedding| vector.values().iter().any(|value| *value != 0.0);
             let found = ids.iter().copied().zip(self.vectors(ids)?);
             return Ok(found.filter(|(_, vector)| is_there(vector)).collect());
         }
-        self.embedded(ids, |indexed| indexed, (embedder, cancel))
+        self.embedded(ids, |indexed| indexed, embedder, cancel)
     }
 
-    /// The vectors that these evidences would have if of their context only `parts` had been embedded; those that are gone
-    /// are left out. Where that changes no text, the domain's own vectors are read.
+    /// The vectors that these evidences would have with only `parts` of their context, without evidences that are gone.
+    /// Where that changes no text, the domain's own vectors are read.
     ///
     /// # Errors
-    /// [`IndexError::EmbedderMismatch`]; when the database cannot be read, the embedder fails, or with
+    /// [`IndexError::EmbedderMismatch`]; if the database cannot be read, the embedder fails, or with
     /// [`IndexError::Canceled`].
     pub fn vectors_with(
         &self,
@@ -54,17 +54,18 @@ impl Index {
             let to = if hash(stored.indexed) == hash(stored.indexed.among(parts)) { &mut same } else { &mut other };
             to.push(stored.id);
         }
-        let mut vectors = self.embedded(&other, |indexed| indexed.among(parts), (embedder, cancel))?;
+        let mut vectors = self.embedded(&other, |indexed| indexed.among(parts), embedder, cancel)?;
         vectors.extend(same.iter().copied().zip(self.vectors(&same)?));
         Ok(vectors)
     }
 
-    /// Embeds evidences with some of the context parts that they are indexed with.
+    /// Embeds evidences with the chosen ones of their indexed context parts.
     fn embedded(
         &self,
         ids: &[EvidenceId],
         parts: impl Fn(ContextParts) -> ContextParts,
-        (embedder, cancel): (&dyn Embed, &CancelToken),
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
     ) -> Result<HashMap<EvidenceId, Embedding>, IndexError> {
         let mut batch = Batch::default();
         let mut hashes = Vec::with_capacity(ids.len());

@@ -1,8 +1,10 @@
 //! Documents that wait for their vectors, and the order in which their texts are embedded.
 //!
-//! Invariants: texts of like length are embedded together, because a batch is as slow as its longest text; a call of
-//! the embedder is bounded in tokens, so that progress is shown and cancelling is seen; the texts of one evidence
-//! never fall into two calls.
+//! Takes parsed documents, gives bounded embedder calls.
+//! Invariants: texts of similar length are embedded together, because a batch is as slow as its longest text; an
+//! embedder call is bounded in tokens, so that progress is shown and cancellation checked in between; all texts of one
+//! evidence are in one call.
+//! Not here: storing documents (`write`).
 
 use std::collections::HashSet;
 
@@ -14,25 +16,25 @@ use super::write::FinishedFile;
 use ragonite_base::CancelToken;
 use ragonite_inference::{Embed, Embedding, TextRole};
 
-/// Documents are gathered until they have so many texts to embed: enough to find texts of like length.
+/// A batch is full with this number of texts to embed: enough to find texts of similar length.
 const UNITS: usize = 512;
 
-/// Or until what they hold has so many bytes.
+/// Or with this number of bytes.
 const BYTES: usize = 8 << 20;
 
-/// Or until there are so many of them, so that files without new texts are stored soon as well.
+/// Or with this number of entries, so that files without new texts are stored soon too.
 const ENTRIES: usize = 512;
 
-/// Tokens per call of the embedder, between which progress is shown: about a second's work for a small one.
+/// Tokens per embedder call: about a second's work for a small embedder.
 const CALL_TOKENS: usize = 8192;
 
-/// Texts per call of the embedder.
+/// Texts per embedder call.
 const CALL_TEXTS: usize = 128;
 
-/// An evidence text that has no vector yet.
+/// An evidence text without a vector.
 pub(super) struct Unit {
     pub(super) hash: TextHash,
-    /// What to embed for it; several where it is longer than the embedder's window.
+    /// The texts to embed; several if the text is longer than the embedder's window.
     pub(super) pieces: Vec<Piece>,
 }
 
@@ -46,13 +48,13 @@ impl Unit {
     }
 }
 
-/// What waits, in the order it is stored.
+/// A waiting entry, in storing order.
 pub(super) enum Entry {
     Document(NewDocument, Vec<TextHash>),
     File(FinishedFile),
 }
 
-/// Documents waiting for their vectors.
+/// Documents that wait for their vectors.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) entries: Vec<Entry>,
@@ -62,7 +64,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Whether a text will have a vector.
+    /// Whether this batch embeds the text.
     pub(super) fn has(&self, hash: &TextHash) -> bool {
         self.waiting.contains(hash)
     }
@@ -77,12 +79,12 @@ impl Batch {
         self.units.len() >= UNITS || self.bytes >= BYTES || self.entries.len() >= ENTRIES
     }
 
-    /// Files that are finished with this batch.
+    /// Number of files that end in this batch.
     pub(super) fn files(&self) -> usize {
         self.entries.iter().filter(|entry| matches!(entry, Entry::File(_))).count()
     }
 
-    /// Path of the first document that waits.
+    /// Path of the first waiting document.
     pub(super) fn first_path(&self) -> Option<&str> {
         self.entries.iter().find_map(|entry| match entry {
             Entry::Document(document, _) => Some(document.path.as_str()),
@@ -111,10 +113,10 @@ impl Batch {
     }
 }
 
-/// The vectors of one call's texts.
+/// The vectors of one call's units.
 ///
 /// # Errors
-/// When the embedder fails, gives vectors of another size, or another number of them.
+/// If the embedder fails, or gives vectors of another size or number.
 pub(super) fn embed_call(
     call: &[Unit],
     embedder: &dyn Embed,

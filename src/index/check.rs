@@ -1,8 +1,9 @@
-//! A domain looked at from end to end: `domain.db` against itself, and both derived indexes against it.
+//! Checks a domain: `domain.db` against itself, and both derived indexes against it.
 //!
-//! Takes the folder of a domain, says what was wrong and what was done about it. Needs no embedder.
-//! Invariants: what is derived is made again; what only the source file or the embedder can give back is left as it is
-//! and named with what gives it back; a domain that is whole is not changed.
+//! Takes the folder of a domain, gives the faults and their remedies. Needs no embedder.
+//! Invariants: derived data is rebuilt; faults that only the source file or the embedder can repair are reported with
+//! their remedy; an intact domain is not changed.
+//! Not here: how an index is rebuilt (`repair`).
 
 use std::path::Path;
 
@@ -20,41 +21,41 @@ use super::repair::{BuildSource, Derived, WriteLock};
 use super::stored::KindCounts;
 use ragonite_base::{CancelToken, EvidenceId, clean_line};
 
-/// Evidences between two messages of progress.
+/// Evidences between two progress reports.
 const PROGRESS_STEP: usize = 500;
 
-/// How far a component of a vector in the index may be from that in the database.
+/// Maximum difference of a vector component between index and database.
 const TOLERANCE: f32 = 1e-6;
 
-/// What can be wrong.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Rows of the database belong to nothing.
+    /// Rows refer to missing rows.
     LooseRows,
-    /// Evidences have no vector, or one of another size.
+    /// Evidences without a vector of the right size.
     NoVector,
-    /// The text of evidences is not the one that was embedded.
+    /// Evidences whose text differs from the embedded one.
     OtherText,
-    /// The index by embedding is missing or damaged.
+    /// The dense index is missing or damaged.
     DenseUnusable,
-    /// The index by embedding was made from an earlier state: something was stopped in between.
+    /// The dense index is of an earlier generation: a run was interrupted.
     DenseBehind,
-    /// The index by embedding has other vectors than the database.
+    /// The dense index has other vectors than the database.
     DenseDiffers,
-    /// The index by words is missing or damaged.
+    /// The lexical index is missing or damaged.
     LexicalUnusable,
-    /// The index by words was made from an earlier state: something was stopped in between.
+    /// The lexical index is of an earlier generation: a run was interrupted.
     LexicalBehind,
-    /// The index by words has other evidences than the database.
+    /// The lexical index has other evidences than the database.
     LexicalDiffers,
 }
 
-/// What was done about it, or remains to be done.
+/// The remedy for a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
-    /// It is repaired.
+    /// Already repaired.
     Repaired,
     /// The next ingest reads the documents again.
     NextIngest,
@@ -62,37 +63,37 @@ pub enum Remedy {
     Rebuild,
 }
 
-/// Something that was wrong.
+/// A fault that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What.
+    /// The fault.
     pub fault: Fault,
-    /// Of how many evidences or rows; 0 for an index as a whole.
+    /// Number of evidences or rows; 0 for an index as a whole.
     pub count: usize,
-    /// What about it.
+    /// The remedy.
     pub remedy: Remedy,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// Name of the domain.
     pub domain: String,
-    /// Documents in it.
+    /// Number of documents.
     pub documents: usize,
-    /// Evidences in it.
+    /// Number of evidences by kind.
     pub evidences: KindCounts,
-    /// Whether nothing was wrong.
+    /// True without findings.
     pub clean: bool,
-    /// What was wrong.
+    /// The faults.
     pub findings: Vec<Finding>,
 }
 
 /// Checks the domain in `folder` and repairs it.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] where the database itself cannot be trusted; [`IndexError::Busy`] while another process
-/// writes; [`IndexError::Canceled`]; when the folder cannot be written.
+/// [`IndexError::Damaged`] if the database itself is broken; [`IndexError::Busy`] while another process writes;
+/// [`IndexError::Canceled`]; if the folder cannot be written.
 pub fn check_domain(
     folder: &Path,
     cancel: &CancelToken,
@@ -111,55 +112,55 @@ pub fn check_domain(
     let manifest = db.manifest()?;
     note(Fault::NoVector, db.without_vector(manifest.embedder.dimensions)?, Remedy::Rebuild);
     note(Fault::OtherText, db.repair_texts(cancel, on_progress)?, Remedy::NextIngest);
-    let origin = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
-    check_derived(&origin, &mut findings, on_progress)?;
+    let source = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
+    check_derived(&source, &mut findings, on_progress)?;
     let (documents, evidences) = db.counts()?;
     let name = clean_line(&folder.file_name().unwrap_or_default().to_string_lossy());
     Ok(CheckReport { domain: name, documents, evidences, clean: findings.is_empty(), findings })
 }
 
-/// Looks at both derived indexes and makes those anew that are not what they should be.
+/// Checks both derived indexes and rebuilds faulty ones.
 fn check_derived(
-    origin: &BuildSource<'_>,
+    source: &BuildSource<'_>,
     findings: &mut Vec<Finding>,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
     let before = findings.len();
     let mut note = |fault, count| findings.push(Finding { fault, count, remedy: Remedy::Repaired });
-    let generation = origin.db.generation()?;
-    match Dense::open(origin.folder, origin.embedder, origin.cancel)? {
+    let generation = source.db.generation()?;
+    match Dense::open(source.folder, source.embedder, source.cancel)? {
         None => note(Fault::DenseUnusable, 0),
         Some(dense) if dense.generation != generation => note(Fault::DenseBehind, 0),
-        Some(dense) => match wrong_vectors(&dense, origin)? {
+        Some(dense) => match wrong_vectors(&dense, source)? {
             0 => {}
             count => {
                 note(Fault::DenseDiffers, count);
-                Dense::delete(origin.folder)?;
+                Dense::delete(source.folder)?;
             }
         },
     }
-    match Lexical::load(origin.folder, Others::Refused, origin.cancel)? {
+    match Lexical::load(source.folder, Others::Refused, source.cancel)? {
         None => note(Fault::LexicalUnusable, 0),
         Some(lexical) if lexical.generation != generation => note(Fault::LexicalBehind, 0),
-        Some(lexical) => match wrong_entries(&lexical, origin)? {
+        Some(lexical) => match wrong_entries(&lexical, source)? {
             0 => {}
             count => {
                 note(Fault::LexicalDiffers, count);
-                Lexical::create(origin.folder)?;
+                Lexical::create(source.folder)?;
             }
         },
     }
     if findings.len() > before {
-        Derived::open(origin, on_progress)?;
+        Derived::open(source, on_progress)?;
     }
     Ok(())
 }
 
-/// How many vectors of the index are not those of the database.
-fn wrong_vectors(dense: &Dense, origin: &BuildSource<'_>) -> Result<usize, IndexError> {
+/// Number of vectors in the dense index that differ from the database.
+fn wrong_vectors(dense: &Dense, source: &BuildSource<'_>) -> Result<usize, IndexError> {
     let (mut seen, mut wrong) = (0, 0);
-    origin.db.vectors_since(-1, &mut |id, vector| {
-        origin.cancel.check()?;
+    source.db.vectors_since(-1, &mut |id, vector| {
+        source.cancel.check()?;
         seen += 1;
         let near = |found: Vec<f32>| found.iter().zip(vector.values()).all(|(a, b)| (a - b).abs() <= TOLERANCE);
         if !dense.vector(id).is_some_and(near) {
@@ -170,11 +171,11 @@ fn wrong_vectors(dense: &Dense, origin: &BuildSource<'_>) -> Result<usize, Index
     Ok(wrong + dense.len().saturating_sub(seen))
 }
 
-/// How many evidences of the index by words are not there once.
-fn wrong_entries(lexical: &Lexical, origin: &BuildSource<'_>) -> Result<usize, IndexError> {
+/// Number of evidences with other than one entry in the lexical index.
+fn wrong_entries(lexical: &Lexical, source: &BuildSource<'_>) -> Result<usize, IndexError> {
     let (mut seen, mut wrong) = (0, 0);
-    origin.db.each_evidence_id(&mut |id| {
-        origin.cancel.check()?;
+    source.db.each_evidence_id(&mut |id| {
+        source.cancel.check()?;
         seen += 1;
         if lexical.entries(id)? != 1 {
             wrong += 1;
@@ -184,8 +185,17 @@ fn wrong_entries(lexical: &Lexical, origin: &BuildSource<'_>) -> Result<usize, I
     Ok(wrong + lexical.len().saturating_sub(seen))
 }
 
+/// An evidence whose text differs from the embedded one.
+struct WrongText {
+    evidence: EvidenceId,
+    /// Hash of the present text.
+    hash: TextHash,
+    /// Row id of its file.
+    file: i64,
+}
+
 impl DomainDb {
-    /// Runs SQLite's own check of the file.
+    /// Runs SQLite's integrity check.
     pub(super) fn verify(&self) -> Result<(), IndexError> {
         let found: String = self
             .connection
@@ -197,7 +207,7 @@ impl DomainDb {
         Err(IndexError::Damaged { path: self.path.clone(), source: found.into() })
     }
 
-    /// Deletes rows that belong to nothing, and gives their number.
+    /// Deletes rows that refer to missing rows; gives their number.
     fn delete_loose_rows(&mut self) -> Result<usize, IndexError> {
         let loose = [
             ("documents", "file NOT IN (SELECT id FROM files)"),
@@ -228,7 +238,7 @@ impl DomainDb {
         })
     }
 
-    /// How many evidences have no vector of the right size.
+    /// Number of evidences without a vector of the right size.
     fn without_vector(&self, dimensions: usize) -> Result<usize, IndexError> {
         let sql = "SELECT count(*) FROM evidences e LEFT JOIN vectors v ON v.evidence = e.id
             WHERE v.vector IS NULL OR length(v.vector) <> ?1";
@@ -237,14 +247,15 @@ impl DomainDb {
             .map_err(self.failed("checking"))
     }
 
-    /// Finds evidences whose text is not the one that was embedded, makes the next ingest read their files again, and
-    /// gives their number.
+    /// Finds evidences whose text differs from the embedded one, marks their files for the next ingest, and gives their
+    /// number.
     fn repair_texts(&mut self, cancel: &CancelToken, on_progress: &mut OnProgress<'_>) -> Result<usize, IndexError> {
         let wrong = self.wrong_texts(cancel, on_progress)?;
         if !wrong.is_empty() {
             self.write("noting other texts", |transaction| {
-                for (id, hash, file) in &wrong {
-                    transaction.execute("UPDATE evidences SET text_hash = ?2 WHERE id = ?1", params![id.0, hash.0])?;
+                for WrongText { evidence, hash, file } in &wrong {
+                    transaction
+                        .execute("UPDATE evidences SET text_hash = ?2 WHERE id = ?1", params![evidence.0, hash.0])?;
                     transaction.execute("UPDATE files SET content_hash = '' WHERE id = ?1", [file])?;
                     transaction.execute("UPDATE documents SET content_hash = '' WHERE file = ?1", [file])?;
                 }
@@ -258,9 +269,9 @@ impl DomainDb {
         &self,
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
-    ) -> Result<Vec<(EvidenceId, TextHash, i64)>, IndexError> {
+    ) -> Result<Vec<WrongText>, IndexError> {
         let failed = self.failed("checking the texts");
-        let (total, _) = self.evidence_counts(0)?;
+        let total = self.evidence_counts(0)?.total;
         let sql = format!("SELECT {}, e.text_hash, d.file FROM {EVIDENCE_TABLES}", evidence_columns());
         let mut query = self.connection.prepare_cached(&sql).map_err(&failed)?;
         let mut rows = query.query([]).map_err(&failed)?;
@@ -276,7 +287,8 @@ impl DomainDb {
             let hash: String = row.get(EVIDENCE_COLUMNS).map_err(&failed)?;
             let made = TextHash::of(&stored.evidence, stored.indexed);
             if made.0 != hash {
-                wrong.push((stored.id, made, row.get(EVIDENCE_COLUMNS + 1).map_err(&failed)?));
+                let file = row.get(EVIDENCE_COLUMNS + 1).map_err(&failed)?;
+                wrong.push(WrongText { evidence: stored.id, hash: made, file });
             }
         }
         Ok(wrong)

@@ -1,6 +1,7 @@
-//! The seal of `lexical/`: which files belong to the last commit, with the hash of each.
+//! The checksum manifest of `lexical/`: the files of the last commit, with their hashes.
 //!
-//! Invariant: it is written after the commit, so that a kill in between makes the folder look damaged, never whole.
+//! Takes the folder, writes or verifies `seal.json`.
+//! Invariant: it is written after the commit, so that a kill in between makes the folder look damaged, never intact.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,10 +13,10 @@ use sha2::{Digest as _, Sha256};
 use super::domain::hex;
 use ragonite_base::{CancelToken, Canceled};
 
-/// File name of the seal.
+/// File name of the checksum manifest.
 const FILE: &str = "seal.json";
 
-/// Seals all files of the folder but the hidden ones, which are tantivy's locks and notes.
+/// Writes the hashes of all files except hidden ones, which are tantivy's locks and metadata.
 pub(super) fn write(folder: &Path) -> io::Result<()> {
     let mut hashes = BTreeMap::new();
     for name in names(folder)? {
@@ -29,21 +30,21 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What may lie in the folder beside the sealed files.
+/// Whether files without a checksum are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Others {
-    /// Files of a commit that another process is about to make.
+    /// Accepted: another process may be about to commit.
     Allowed,
-    /// Nothing: what a kill left would be in the way of the next commit.
+    /// Refused: leftovers of a kill would block the next commit.
     Refused,
 }
 
-/// Whether every sealed file is there, byte for byte.
+/// Whether every listed file is present and unchanged.
 ///
-/// What was not read to its end because of `cancel` is no damage.
+/// A check interrupted by `cancel` is an error, not damage.
 pub(super) fn matches(folder: &Path, others: Others, cancel: &CancelToken) -> Result<bool, Canceled> {
-    let fits = has_same_checksums(folder, others, cancel);
-    if fits { Ok(true) } else { cancel.check().map(|()| false) }
+    let intact = has_same_checksums(folder, others, cancel);
+    if intact { Ok(true) } else { cancel.check().map(|()| false) }
 }
 
 fn has_same_checksums(folder: &Path, others: Others, cancel: &CancelToken) -> bool {
@@ -56,7 +57,7 @@ fn has_same_checksums(folder: &Path, others: Others, cancel: &CancelToken) -> bo
         && hashes.iter().all(|(name, hash)| hash_file(&folder.join(name), cancel).is_ok_and(|found| found == *hash))
 }
 
-/// The files of the folder that are sealed.
+/// Names of the files to list.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -69,14 +70,14 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// SHA-256 of a file, lower-case hex; an error once the work is cancelled.
+/// SHA-256 of a file in lower-case hex; an error once cancelled.
 pub(super) fn hash_file(path: &Path, cancel: &CancelToken) -> io::Result<String> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     hash_of(cancel.watch(file), length)
 }
 
-/// SHA-256 of the next `length` bytes, lower-case hex.
+/// SHA-256 of the next `length` bytes in lower-case hex.
 pub(super) fn hash_of(source: impl io::Read, length: u64) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut rest = source.take(length);

@@ -1,10 +1,9 @@
-//! The index by embedding: `dense.usearch`, derived from `domain.db`.
+//! The dense index: `dense.usearch`, derived from `domain.db`.
 //!
 //! Takes unit vectors by evidence id, gives the nearest ones by cosine.
-//! Invariants: the file appears whole or not at all (temporary file, fsync, rename) and ends with a seal that names the
-//! generation and embedder it was made from and the hash of all bytes before it; a file whose seal does not fit is
-//! never given to usearch, which does not check what it loads. For searching the file is mapped, which is fast and
-//! leaves it to the system what stays in memory; it is loaded only to be changed.
+//! Invariants: the file appears whole or not at all (temporary file, fsync, rename) and ends with a seal: generation,
+//! embedder and hash of all bytes before it. A file whose seal does not match is never given to usearch, which does not
+//! check what it loads. For searching the file is memory-mapped; it is loaded into memory only to be changed.
 //! Not here: deciding when to rebuild (`repair`).
 
 use std::fs::{self, File};
@@ -21,43 +20,43 @@ use super::stored::{Scored, sort_best_first};
 use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_inference::{Embedding, EncoderIdentity};
 
-/// File name in the folder of a domain.
+/// File name in a domain's folder.
 pub(super) const FILE: &str = "dense.usearch";
 
-/// Up to so many vectors every one is compared, which takes a few milliseconds and misses nothing.
+/// Up to this number, all vectors are compared, which takes a few milliseconds and misses nothing.
 const EXACT_UP_TO: usize = 20_000;
 
-/// Candidates that a search of the graph keeps, for at least so many vectors. At 100,000, 64 of them, as usearch has it,
-/// find 90 % of the ten nearest, 256 find 98 %, and 1,000 find 99.9 % in under 4 milliseconds.
-const FEWEST_CANDIDATES: usize = 1_000;
+/// Minimum of candidates in a graph search. At 100,000 vectors, 64 candidates (usearch's default) find 90 % of the ten
+/// nearest, 256 find 98 %, and 1,000 find 99.9 % in under 4 milliseconds.
+const MIN_CANDIDATES: usize = 1_000;
 
-/// More vectors need more candidates for the same share: one for this many.
+/// One candidate for this number of vectors: larger graphs need more for the same recall.
 const VECTORS_PER_CANDIDATE: usize = 250;
 
-/// What a candidate costs, in comparisons of a vector that is asked for by its id.
+/// Cost of a graph step, in comparisons with a vector fetched by id.
 const WALKED_PER_COMPARED: usize = 2;
 
-/// More candidates than this take longer than they are worth.
-const MOST_CANDIDATES: usize = 4_000;
+/// Maximum of candidates; more cost more time than they are worth.
+const MAX_CANDIDATES: usize = 4_000;
 
 /// First bytes of the seal, with its version.
 const SEAL_MARK: &str = "ragonite-dense-1";
 
-/// The seal is one line, padded to this length.
+/// Length of the seal, one padded line.
 const SEAL_BYTES: usize = 256;
 
-/// How the names of files begin that are not complete yet.
+/// Prefix of the names of incomplete files.
 pub(super) const TEMPORARY: &str = ".dense-";
 
-/// Room for vectors grows by this many at least.
+/// Minimum of vectors by which the capacity grows.
 const GROWTH: usize = 1024;
 
-/// What the vectors are held for.
+/// The purpose for which the vectors are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// Where they are in the file.
+    /// Memory-mapped.
     Search,
-    /// In memory.
+    /// Loaded into memory.
     Change,
 }
 
@@ -66,7 +65,7 @@ pub(super) struct Dense {
     index: usearch::Index,
     purpose: Purpose,
     dimensions: usize,
-    /// Of `domain.db` when it was brought in step.
+    /// Generation of `domain.db` at the last sync.
     pub(super) generation: i64,
     path: PathBuf,
 }
@@ -85,17 +84,16 @@ impl Dense {
         Ok(Self { index, purpose: Purpose::Change, dimensions, generation: 0, path })
     }
 
-    /// Opens the file for searching; nothing when there is none or when it is not to be trusted.
+    /// Opens the file for searching; none if it is missing or fails its seal.
     pub(super) fn open(
         folder: &Path,
         embedder: &EncoderIdentity,
         cancel: &CancelToken,
     ) -> Result<Option<Self>, IndexError> {
-        Self::read(folder, embedder, (Purpose::Search, cancel))
+        Self::read(folder, embedder, Purpose::Search, cancel)
     }
 
-    /// The vectors for changing: those of the file where they are searched in it, none where the file is gone. The
-    /// caller holds the write lock.
+    /// Loads the vectors for changing, or starts empty if the file is gone. The caller holds the write lock.
     pub(super) fn make_changeable(
         &mut self,
         folder: &Path,
@@ -103,7 +101,7 @@ impl Dense {
         cancel: &CancelToken,
     ) -> Result<(), IndexError> {
         if self.purpose == Purpose::Search {
-            *self = match Self::read(folder, embedder, (Purpose::Change, cancel))? {
+            *self = match Self::read(folder, embedder, Purpose::Change, cancel)? {
                 Some(loaded) => loaded,
                 None => Self::empty(folder, embedder)?,
             };
@@ -114,12 +112,13 @@ impl Dense {
     fn read(
         folder: &Path,
         embedder: &EncoderIdentity,
-        (purpose, cancel): (Purpose, &CancelToken),
+        purpose: Purpose,
+        cancel: &CancelToken,
     ) -> Result<Option<Self>, IndexError> {
         let mut dense = Self { purpose, ..Self::empty(folder, embedder)? };
         let Ok(mut file) = File::open(&dense.path) else { return Ok(None) };
         let Ok(Some(seal)) = Seal::read(&mut file, cancel) else {
-            // What was not read to its end is no damage.
+            // An interrupted read is not damage.
             cancel.check()?;
             return Ok(None);
         };
@@ -138,7 +137,7 @@ impl Dense {
         Ok(Some(dense))
     }
 
-    /// The generation of the file on disk, without trusting the rest of it.
+    /// The generation in the file's seal, without checking the hash.
     pub(super) fn generation_on_disk(folder: &Path) -> Option<i64> {
         let mut file = File::open(folder.join(FILE)).ok()?;
         Seal::read_line(&mut file).ok().flatten().map(|(seal, _)| seal.generation)
@@ -179,7 +178,7 @@ impl Dense {
         (found == 1).then_some(values)
     }
 
-    /// The `k` nearest by cosine among those that pass, best first.
+    /// The `k` nearest by cosine that pass `test`, best first.
     pub(super) fn search_among(&self, query: &Embedding, k: usize, test: &Test) -> Result<Vec<Scored>, IndexError> {
         self.check(query)?;
         if self.len() == 0 || k == 0 {
@@ -191,7 +190,7 @@ impl Dense {
             let passes = |key: u64| i64::try_from(key).is_ok_and(|id| test.passes(EvidenceId(id)));
             let matches = self.index.filtered_search(query.values(), k, passes);
             let found = scored(&matches.map_err(|source| failed("searching", &self.path, source))?);
-            // The graph may end before it has met enough that pass.
+            // The graph search may end with too few matches.
             if found.len() >= k.min(passing.len()) {
                 return Ok(found);
             }
@@ -223,13 +222,13 @@ impl Dense {
         Ok(scored(&matches.map_err(|source| failed("searching", &self.path, source))?))
     }
 
-    /// How many candidates a search of the graph keeps.
+    /// Number of candidates in a graph search.
     fn candidates(&self) -> usize {
-        (self.len() / VECTORS_PER_CANDIDATE).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES)
+        (self.len() / VECTORS_PER_CANDIDATE).clamp(MIN_CANDIDATES, MAX_CANDIDATES)
     }
 
-    /// Whether the graph finds the nearest of so many that may be found sooner than comparing them does. It is walked
-    /// until enough candidates may be found, so the fewer may, the longer it takes.
+    /// Whether a graph search is faster than comparing all `passing` vectors: the fewer pass, the longer the graph is
+    /// walked.
     fn is_faster_by_graph(&self, passing: usize) -> bool {
         let walked = self.candidates().saturating_mul(self.len()) / passing.max(1);
         passing > EXACT_UP_TO && passing > walked.saturating_mul(WALKED_PER_COMPARED)
@@ -240,7 +239,7 @@ impl Dense {
         if found == self.dimensions { Ok(()) } else { Err(IndexError::Dimensions { found, expected: self.dimensions }) }
     }
 
-    /// Writes the file in one step.
+    /// Writes the file atomically.
     pub(super) fn save(&self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
         let write_failed = |source| file_error("writing", &self.path, source);
         let folder = self.path.parent().unwrap_or(Path::new("."));
@@ -249,7 +248,7 @@ impl Dense {
             write_failed(io::Error::new(io::ErrorKind::InvalidFilename, "the path is no valid UTF-8"))
         })?;
         self.index.save(text).map_err(|source| self.save_failed(folder, source))?;
-        // usearch opened the file by its name, so the seal must go to what the name means now.
+        // usearch opened the file by name, so the seal must go to the file that has this name now.
         let mut file = fs::OpenOptions::new().read(true).write(true).open(temporary.path()).map_err(write_failed)?;
         let seal = Seal { generation: self.generation, embedder: embedder.fingerprint.clone() };
         seal.append(&mut file).map_err(write_failed)?;
@@ -270,17 +269,17 @@ impl Dense {
         }
     }
 
-    /// Deletes what a kill during [`Dense::save`] left. The caller holds the write lock.
+    /// Deletes leftovers of a kill during [`Dense::save`]. The caller holds the write lock.
     pub(super) fn delete_leftovers(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
-                // What cannot be deleted does no harm.
+                // A leftover that cannot be deleted does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Forgets the file, for vectors that are about to change under the same ids.
+    /// Deletes the file, for vectors that are about to change under the same ids.
     pub(super) fn delete(folder: &Path) -> Result<(), IndexError> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
@@ -296,7 +295,7 @@ impl std::fmt::Debug for Dense {
     }
 }
 
-/// The last bytes of the file.
+/// The end of the file.
 struct Seal {
     generation: i64,
     embedder: String,
@@ -313,7 +312,7 @@ impl Seal {
         file.write_all(format!("{line:<SEAL_BYTES$}").as_bytes())
     }
 
-    /// The seal, if it fits the bytes before it.
+    /// The seal, if its hash matches the bytes before it.
     fn read(file: &mut File, cancel: &CancelToken) -> io::Result<Option<Self>> {
         let Some((seal, hash)) = Self::read_line(file)? else { return Ok(None) };
         let length = file.metadata()?.len() - SEAL_BYTES as u64;
@@ -337,13 +336,13 @@ impl Seal {
     }
 }
 
-/// Hash of the first `length` bytes; an error once the work is cancelled.
+/// Hash of the first `length` bytes; an error once cancelled.
 fn hash_of_rest(file: &mut File, length: u64, cancel: &CancelToken) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     hash_of(cancel.watch(file), length)
 }
 
-/// What usearch found, best first.
+/// usearch's matches, best first.
 fn scored(matches: &usearch::ffi::Matches) -> Vec<Scored> {
     let pairs = matches.keys.iter().zip(&matches.distances);
     let mut found: Vec<Scored> = pairs

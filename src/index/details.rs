@@ -1,6 +1,7 @@
-//! What is in a domain and how it is doing, and the few things of it that can be set, without an embedder.
+//! Details of a domain, and its settable properties, without an embedder.
 //!
-//! Not here: looking at every evidence (`check`).
+//! Takes the folder of a domain, gives its contents, sizes and health.
+//! Not here: checking every evidence (`check`).
 
 use std::fs;
 use std::path::Path;
@@ -22,72 +23,72 @@ use ragonite_base::{CancelToken, DocumentId, clean_line};
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::EncoderIdentity;
 
-/// All that can be told of a domain without looking at each evidence.
+/// The details of a domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DomainDetails {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Name for people; empty where none was given.
+    /// Display name; empty for none.
     pub title: String,
-    /// Text put before the instructions of every prompt; empty for the default.
+    /// Prompt prefix; empty for the default.
     pub prompt_prefix: String,
-    /// How many documents.
+    /// Number of documents.
     pub documents: usize,
     /// Evidences by kind.
     pub evidences: KindCounts,
-    /// When it was made: RFC 3339.
+    /// Creation time, RFC 3339.
     pub created_at: String,
-    /// When documents last changed: RFC 3339.
+    /// Time of the last change of documents, RFC 3339.
     pub changed_at: String,
-    /// What the last ingest that came to its end did.
+    /// The last completed ingest.
     pub last_ingest: Option<LastIngest>,
     /// Files and folders that were ingested.
     pub roots: Vec<Root>,
-    /// What made the vectors.
+    /// The embedder of the vectors.
     pub embedder: EncoderIdentity,
     /// Context parts that are embedded and indexed.
     pub context: ContextParts,
-    /// Settings of the splitting.
+    /// Splitting settings, as JSON.
     pub evidence_settings: serde_json::Value,
-    /// Bytes on disk.
+    /// Sizes on disk.
     pub bytes: Sizes,
-    /// How the derived indexes are.
+    /// State of the derived indexes.
     pub health: Health,
-    /// What of the files could not be read.
+    /// Files and members that could not be read.
     pub skipped: Vec<Skipped>,
-    /// Its documents by source.
+    /// The documents, ordered by source.
     pub contents: Vec<DocumentEntry>,
 }
 
-/// Bytes on disk.
+/// Sizes on disk, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// `domain.db`.
     pub database: u64,
-    /// The index by embedding.
+    /// The dense index.
     pub dense: u64,
-    /// The index by words.
+    /// The lexical index.
     pub lexical: u64,
 }
 
-/// How the derived indexes are.
+/// States of the derived indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// The index by embedding.
+    /// The dense index.
     pub dense: IndexState,
-    /// The index by words.
+    /// The lexical index.
     pub lexical: IndexState,
 }
 
-/// How a derived index is.
+/// The state of a derived index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexState {
-    /// It has what the database has.
+    /// In sync with the database.
     InStep,
-    /// It was made from an earlier state; the next command that opens the domain brings it in step.
+    /// Of an earlier generation; the next command that opens the domain syncs it.
     Behind,
-    /// It is missing or damaged; the next command that opens the domain makes it again.
+    /// Missing or damaged; the next command that opens the domain rebuilds it.
     Unusable,
 }
 
@@ -108,13 +109,13 @@ pub struct DocumentEntry {
     pub document: DocumentId,
     /// Its title.
     pub title: String,
-    /// Its file, and where it is inside of it.
+    /// Path of its file, with the member inside an archive.
     pub source: std::path::PathBuf,
-    /// Its address, where the source names one.
+    /// Its URL, if any.
     pub url: Option<String>,
     /// Its date, as the source writes it.
     pub date: Option<String>,
-    /// Its wiki space or comparable container.
+    /// Its wiki space or similar container.
     pub space: Option<String>,
     /// Titles of the pages above it, outermost first.
     pub ancestors: Vec<String>,
@@ -122,10 +123,10 @@ pub struct DocumentEntry {
     pub evidences: KindCounts,
 }
 
-/// Tells what is in the domain in `folder`.
+/// The details of the domain in `folder`.
 ///
 /// # Errors
-/// [`IndexError::NotFound`], or when the database cannot be read.
+/// [`IndexError::NotFound`], or if the database cannot be read.
 pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     let db = DomainDb::open(folder)?;
     let _snapshot = db.snapshot()?;
@@ -156,7 +157,7 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     })
 }
 
-/// What made the vectors of the domain in `folder`.
+/// The embedder of the vectors of the domain in `folder`.
 ///
 /// # Errors
 /// As [`show_domain`].
@@ -164,19 +165,19 @@ pub fn embedder_of(folder: &Path) -> Result<EncoderIdentity, IndexError> {
     Ok(DomainDb::open(folder)?.manifest()?.embedder)
 }
 
-/// What of a domain is to be set; nothing means that it stays.
+/// A change of a domain's properties; `None` keeps a property.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DomainChange {
-    /// Name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// Text put before the instructions of every prompt.
+    /// Prompt prefix.
     pub prompt_prefix: Option<String>,
 }
 
-/// Sets what is given. Works while another process ingests.
+/// Applies the change. Works while another process ingests.
 ///
 /// # Errors
-/// [`IndexError::NotFound`], or when the database cannot be written.
+/// [`IndexError::NotFound`], or if the database cannot be written.
 pub fn set_domain(folder: &Path, change: &DomainChange) -> Result<(), IndexError> {
     let mut db = DomainDb::open(folder)?;
     db.write("writing the manifest", |transaction| {

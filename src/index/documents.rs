@@ -1,4 +1,6 @@
-//! What documents a domain holds, each with a fingerprint of its text.
+//! The documents of a domain, each with a fingerprint of its text.
+//!
+//! Takes an open domain, gives its documents without their text.
 
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
@@ -13,21 +15,21 @@ use ragonite_base::DocumentId;
 pub struct StoredDocument {
     /// Its id.
     pub id: DocumentId,
-    /// Its path; within an archive `!/` and the name of the member follow that of the file.
+    /// Its path; for a member of an archive, file path, `!/` and member name.
     pub path: String,
-    /// Its address, where it has one.
+    /// Its URL, if any.
     pub url: Option<String>,
     /// Its title.
     pub title: String,
-    /// Lower-case hex; equal for documents with the same title and the same evidences, whatever their white space.
+    /// Hash in lower-case hex; equal for documents with the same title and evidences, white space aside.
     pub fingerprint: String,
 }
 
 impl Index {
-    /// The documents of the domain, in the order they were added.
+    /// The documents in the order they were added.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn documents(&self) -> Result<Vec<StoredDocument>, IndexError> {
         self.db.read("listing the documents", read)
     }

@@ -1,8 +1,9 @@
-//! `domain.db` as it is read: the manifest, evidences, tables and vectors.
+//! Reading `domain.db`: the manifest, evidences, tables and vectors.
 //!
-//! Invariant: what is read while a process writes is whole, for a document is stored in one transaction.
-//! Not here: writing documents (`write`), which files they came from (`files`), the tables themselves (`schema`), the
-//! derived indexes (`dense`, `lexical`).
+//! Takes ids and generations, gives stored values.
+//! Invariant: reads during a write see whole documents, because a document is stored in one transaction.
+//! Not here: writing documents (`write`), their files (`files`), the table definitions (`schema`), the derived indexes
+//! (`dense`, `lexical`).
 
 use std::path::{Path, PathBuf};
 
@@ -19,14 +20,14 @@ use ragonite_base::{CancelToken, DocumentId, EvidenceId};
 use ragonite_document::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
 use ragonite_inference::{Embedding, EncoderIdentity};
 
-/// File name of the database in the folder of a domain.
+/// File name of the database in a domain's folder.
 pub(super) const FILE: &str = "domain.db";
 
-/// Stands among the evidences that went away for the generation up to which nothing is known of them any more. Ids of
-/// evidences begin with 1.
+/// A row of `removed_evidences` with this id holds the generation up to which removals are no longer listed. Evidence
+/// ids begin with 1.
 const HORIZON: EvidenceId = EvidenceId(0);
 
-/// What [`stored_evidence`] reads: [`EVIDENCE_COLUMNS`] columns.
+/// The columns for [`stored_evidence`], [`EVIDENCE_COLUMNS`] of them.
 pub(super) fn evidence_columns() -> String {
     format!(
         "e.id, e.document, e.kind, e.content, e.title, e.heading_path, e.before, e.after, e.table_number, \
@@ -35,24 +36,24 @@ pub(super) fn evidence_columns() -> String {
     )
 }
 
-/// Number of the columns that [`evidence_columns`] names; further ones follow them.
+/// Number of columns of [`evidence_columns`].
 pub(super) const EVIDENCE_COLUMNS: usize = 18;
 
-/// Where [`evidence_columns`] come from.
+/// The tables of [`evidence_columns`].
 pub(super) const EVIDENCE_TABLES: &str =
     "evidences e JOIN documents d ON d.id = e.document JOIN files f ON f.id = d.file";
 
-/// The query for whole evidences that meet a condition.
+/// The query for whole evidences that meet `condition`.
 pub(super) fn evidence_query(condition: &str) -> String {
     format!("SELECT {} FROM {EVIDENCE_TABLES} WHERE {condition}", evidence_columns())
 }
 
-/// What was embedded for an evidence: equal hashes have equal vectors.
+/// Hash of the embedded text: equal hashes have equal vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct TextHash(pub(super) String);
 
 impl TextHash {
-    /// Hashes the chosen parts apart from each other, because the embedding may shorten one and keep another.
+    /// Hashes the chosen parts separately, because the embedding may shorten one and keep another.
     pub(super) fn of(evidence: &Evidence, parts: ContextParts) -> Self {
         let context = &evidence.context;
         let chosen = [
@@ -70,6 +71,14 @@ impl TextHash {
         hash.update(&evidence.content);
         Self(hex(&hash.finalize()))
     }
+}
+
+/// Numbers of evidences.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EvidenceCounts {
+    pub(super) total: usize,
+    /// Newer than the given generation.
+    pub(super) newer: usize,
 }
 
 /// The open database.
@@ -97,7 +106,7 @@ impl DomainDb {
         Ok(Self { connection, path })
     }
 
-    /// Another connection to the same database, for another thread.
+    /// A second connection, for another thread.
     pub(super) fn reopen(&self) -> Result<Self, IndexError> {
         Ok(Self { connection: schema::open(&self.path)?, path: self.path.clone() })
     }
@@ -107,7 +116,7 @@ impl DomainDb {
         move |source| store_error(doing, &path, source)
     }
 
-    /// Reads something that no other function here does.
+    /// Runs `read`; errors name `doing`.
     pub(super) fn read<T>(
         &self,
         doing: &'static str,
@@ -116,7 +125,7 @@ impl DomainDb {
         read(&self.connection).map_err(self.failed(doing))
     }
 
-    /// A view of the database that later commits of other processes do not change, for as long as it lives.
+    /// A read transaction: later commits of other processes stay invisible while it lives.
     pub(super) fn snapshot(&self) -> Result<Transaction<'_>, IndexError> {
         self.connection.unchecked_transaction().map_err(self.failed("reading"))
     }
@@ -137,7 +146,7 @@ impl DomainDb {
             .map_err(self.failed("reading the manifest"))
     }
 
-    /// Whether a text has a vector, of an evidence or of a document that is not stored yet.
+    /// Whether a text has a vector, of an evidence or staged for one.
     pub(super) fn holds_text(&self, hash: &TextHash) -> Result<bool, IndexError> {
         let sql = "SELECT 1 FROM evidences e JOIN vectors v ON v.evidence = e.id WHERE e.text_hash = ?1
             UNION ALL SELECT 1 FROM ready_vectors WHERE text_hash = ?1 LIMIT 1";
@@ -210,7 +219,7 @@ impl DomainDb {
         })
     }
 
-    /// Documents, and evidences by kind.
+    /// Number of documents, and evidences by kind.
     pub(super) fn counts(&self) -> Result<(usize, KindCounts), IndexError> {
         let read = || {
             let documents = self.connection.query_row("SELECT count(*) FROM documents", [], |row| row.get(0))?;
@@ -225,15 +234,15 @@ impl DomainDb {
         read().map_err(self.failed("counting"))
     }
 
-    /// How many evidences there are, and how many of them came after `generation`.
-    pub(super) fn evidence_counts(&self, generation: i64) -> Result<(usize, usize), IndexError> {
+    /// Numbers of evidences.
+    pub(super) fn evidence_counts(&self, generation: i64) -> Result<EvidenceCounts, IndexError> {
         let sql = "SELECT count(*), count(*) FILTER (WHERE generation > ?1) FROM evidences";
         self.connection
-            .query_row(sql, [generation], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row(sql, [generation], |row| Ok(EvidenceCounts { total: row.get(0)?, newer: row.get(1)? }))
             .map_err(self.failed("counting"))
     }
 
-    /// Gives the vectors of all evidences that came after `generation`, by id.
+    /// Passes the vectors of all evidences newer than `generation` to `take`, by id.
     pub(super) fn vectors_since(
         &self,
         generation: i64,
@@ -250,7 +259,7 @@ impl DomainDb {
         Ok(())
     }
 
-    /// Gives all evidences that came after `generation`, by id.
+    /// Passes all evidences newer than `generation` to `take`, by id.
     pub(super) fn evidences_since(
         &self,
         generation: i64,
@@ -266,7 +275,7 @@ impl DomainDb {
         Ok(())
     }
 
-    /// The evidences that went away after `generation`; nothing where that is no longer known of all of them.
+    /// The evidences removed after `generation`; none if the list is no longer complete.
     pub(super) fn removed_since(&self, generation: i64) -> Result<Option<Vec<EvidenceId>>, IndexError> {
         let read = || {
             let sql = "SELECT evidence FROM removed_evidences WHERE generation > ?1 ORDER BY evidence";
@@ -274,12 +283,12 @@ impl DomainDb {
             let removed = query.query_map([generation], |row| row.get(0).map(EvidenceId))?;
             removed.collect::<rusqlite::Result<Vec<_>>>()
         };
-        // The horizon comes with the others, as the first of them, where it lies behind the generation.
+        // The horizon row, if newer than `generation`, comes first.
         let removed = read().map_err(self.failed("reading what was removed"))?;
         Ok(Some(removed).filter(|removed| removed.first() != Some(&HORIZON)))
     }
 
-    /// Forgets which evidences went away up to `generation`: both derived indexes have forgotten them.
+    /// Deletes the list of removals up to `generation`, which both derived indexes have processed.
     pub(super) fn forget_removed(&self, generation: i64) -> Result<(), IndexError> {
         let run = || {
             let sql = "SELECT 1 FROM removed_evidences WHERE evidence <> ?1 AND generation <= ?2 LIMIT 1";
@@ -295,7 +304,7 @@ impl DomainDb {
         run().map_err(self.failed("forgetting what was removed"))
     }
 
-    /// Lets the database grow by no more than `pages`, which is a full disk to SQLite.
+    /// Limits the growth of the database to `pages`, to simulate a full disk.
     #[cfg(test)]
     pub(super) fn limit_growth(&self, pages: i64) -> rusqlite::Result<()> {
         let used: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;

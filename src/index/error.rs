@@ -1,4 +1,4 @@
-//! What can go wrong with a domain on disk.
+//! Errors of a domain on disk.
 
 use std::error::Error;
 use std::io;
@@ -10,13 +10,13 @@ use ragonite_base::Canceled;
 use ragonite_document::DocumentError;
 use ragonite_inference::InferenceError;
 
-/// Why a domain could not be opened, filled or searched.
+/// A failure to open, fill or search a domain.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The user cancelled; what was committed before stays.
+    /// The user cancelled; committed changes stay.
     #[error(transparent)]
     Canceled(#[from] Canceled),
-    /// There is no domain in the folder.
+    /// No domain in the folder.
     #[error(
         "there is no domain `{name}`{} in `{}`; `ragonite domain list` shows those there are, and \
          `ragonite ingest --domain {name} PATH` makes one",
@@ -25,10 +25,10 @@ pub enum IndexError {
     NotFound {
         /// The folder.
         path: PathBuf,
-        /// A domain beside it whose name is much like the one asked for.
+        /// A domain with a similar name.
         like: Option<String>,
     },
-    /// There is one already.
+    /// The domain exists already.
     #[error("there is a domain in `{path}` already; `ragonite ingest --domain {name} PATH` adds to it")]
     Exists {
         /// The folder.
@@ -36,7 +36,7 @@ pub enum IndexError {
         /// Its name.
         name: String,
     },
-    /// The vectors were made by another embedder, so distances would mean nothing.
+    /// The vectors come from another embedder, so distances would mean nothing.
     #[error(
         "the domain `{domain}` was embedded with {found}, the embedder in use is {expected}; \
          embed it again with `ragonite domain rebuild {domain}`"
@@ -49,7 +49,7 @@ pub enum IndexError {
         /// Model and fingerprint in use.
         expected: String,
     },
-    /// A later version of the program made it.
+    /// Written by a later version of the program.
     #[error(
         "`{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
          was made with"
@@ -59,10 +59,10 @@ pub enum IndexError {
         path: PathBuf,
         /// Format on disk.
         found: i64,
-        /// Latest format that is understood.
+        /// Latest supported format.
         supported: i64,
     },
-    /// An earlier version of the program made it, with tables this one does not read.
+    /// Written by an earlier version of the program, in a format no longer read.
     #[error(
         "`{path}` has format {found}, this program reads {supported}; remove it with `ragonite domain \
          remove {name}` and ingest its documents again", name = folder_name(path)
@@ -72,18 +72,18 @@ pub enum IndexError {
         path: PathBuf,
         /// Format on disk.
         found: i64,
-        /// The format that is understood.
+        /// The supported format.
         supported: i64,
     },
-    /// A folder holds what no domain holds, so it is not deleted.
+    /// The folder holds foreign files, so it is not deleted.
     #[error("`{path}` is no folder of a domain: it holds `{found}`; move that away, or delete the folder yourself")]
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// The first thing that is not ours.
+        /// The first foreign entry.
         found: String,
     },
-    /// The domain has no folder or file to look at again.
+    /// The domain has no known folder or file to read again.
     #[error(
         "the domain `{domain}` has nothing to read again; name files or folders: `ragonite ingest --domain {domain} PATH`"
     )]
@@ -91,43 +91,43 @@ pub enum IndexError {
         /// The domain.
         domain: String,
     },
-    /// The database is no database of ours, or its content cannot be read.
+    /// The database is foreign or damaged.
     #[error("`{path}` is damaged; put back a copy of it, or delete its folder and ingest the documents again")]
     Damaged {
         /// `domain.db`.
         path: PathBuf,
-        /// What was found.
+        /// The cause.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The file system has no room left.
+    /// The disk is full.
     #[error("no room is left on the disk of `{path}`; free some and run it again: what was stored before is whole")]
     DiskFull {
         /// The file or folder.
         path: PathBuf,
-        /// Which write failed.
+        /// The failed write.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The folder or file may not be written.
+    /// The folder or file is not writable.
     #[error("`{path}` cannot be written; give yourself write permission or choose another `--data-dir`")]
     NotWritable {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Another process writes to the domain.
+    /// Another process is writing to the domain.
     #[error("another ragonite is writing to the domain in `{path}`; wait until it has finished")]
     Busy {
         /// The folder.
         path: PathBuf,
     },
-    /// The database failed in another way.
+    /// Another failure of the database.
     #[error("{doing} in `{path}`")]
     Store {
-        /// What was being done.
+        /// The step that failed.
         doing: &'static str,
         /// `domain.db`.
         path: PathBuf,
@@ -135,21 +135,21 @@ pub enum IndexError {
         #[source]
         source: rusqlite::Error,
     },
-    /// A file or folder beside the database failed.
+    /// A failure of a file or folder beside the database.
     #[error("{doing} `{path}`")]
     File {
-        /// What was being done.
+        /// The step that failed.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The search by embedding failed.
+    /// The dense index failed.
     #[error("{doing} the index by embedding `{path}`; `ragonite domain check {name}` repairs it", name = folder_name(path))]
     Dense {
-        /// What was being done.
+        /// The step that failed.
         doing: &'static str,
         /// `dense.usearch`.
         path: PathBuf,
@@ -157,10 +157,10 @@ pub enum IndexError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The search by words failed.
+    /// The lexical index failed.
     #[error("{doing} the index by words `{path}`; `ragonite domain check {name}` repairs it", name = folder_name(path))]
     Lexical {
-        /// What was being done.
+        /// The step that failed.
         doing: &'static str,
         /// `lexical/`.
         path: PathBuf,
@@ -168,18 +168,18 @@ pub enum IndexError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// An embedding has another size than the domain's.
+    /// An embedding has the wrong size.
     #[error("an embedding has {found} components, the domain's have {expected}")]
     Dimensions {
-        /// Components given.
+        /// Number of components given.
         found: usize,
-        /// Components stored.
+        /// Number of components in the domain.
         expected: usize,
     },
     /// The embedder failed.
     #[error("embedding the evidences")]
     Embed(#[source] InferenceError),
-    /// The paths to ingest could not be listed.
+    /// The paths to ingest cannot be listed.
     #[error("looking for documents")]
     Documents(#[source] DocumentError),
 }
@@ -197,7 +197,7 @@ fn did_you_mean(like: Option<&str>) -> String {
     like.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// The name of the domain that a file lies in, for messages.
+/// The domain name for messages, from the path of a file in it.
 fn folder_name(file: &Path) -> String {
     file.parent().map(last_name).unwrap_or_default()
 }
@@ -206,7 +206,7 @@ fn last_name(path: &Path) -> String {
     ragonite_base::clean_line(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Tells what a failure of SQLite means to the user.
+/// Maps an SQLite error to its meaning for the user.
 pub(super) fn store_error(doing: &'static str, path: &Path, source: rusqlite::Error) -> IndexError {
     let path = path.to_path_buf();
     let Some(code) = source.sqlite_error_code() else {
@@ -228,7 +228,7 @@ pub(super) fn store_error(doing: &'static str, path: &Path, source: rusqlite::Er
     }
 }
 
-/// On a full disk SQLite cannot grow the shared memory file beside the database, and calls that an I/O error.
+/// On a full disk SQLite cannot grow its shared memory file, and reports an I/O error.
 fn is_about_space(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
     error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))
@@ -239,7 +239,7 @@ fn is_content_fault(error: &rusqlite::Error) -> bool {
     matches!(error, E::FromSqlConversionFailure(..) | E::IntegralValueOutOfRange(..) | E::InvalidColumnType(..))
 }
 
-/// Tells what a failure of the file system means to the user.
+/// Maps a file-system error to its meaning for the user.
 pub(super) fn file_error(doing: &'static str, path: &Path, source: io::Error) -> IndexError {
     let path = path.to_path_buf();
     match source.kind() {
@@ -253,7 +253,7 @@ pub(super) fn file_error(doing: &'static str, path: &Path, source: io::Error) ->
     }
 }
 
-/// The whole chain of an error on one line, for reports.
+/// An error and its causes on one line.
 pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

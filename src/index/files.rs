@@ -1,6 +1,7 @@
-//! Which files the documents came from, and in which folders to look for more.
+//! The source files of documents, and the ingested folders (roots).
 //!
-//! Not here: what became of a file on disk (`scan`).
+//! Takes and gives paths and hashes.
+//! Not here: comparing files on disk with the database (`scan`).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,11 +15,11 @@ use super::ingest::ContentHash;
 use super::path_text::{path_text, text_path};
 use super::progress::Skipped;
 
-/// What is known of a file that was read.
+/// The stored state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileState {
     pub(super) id: i64,
-    /// Of the whole file; empty where its reading did not come to its end.
+    /// Hash of the whole file; empty if it was not read to its end.
     pub(super) content_hash: ContentHash,
     pub(super) made_with: String,
 }
@@ -29,24 +30,24 @@ pub(super) struct StoredFile {
     pub(super) path: PathBuf,
     pub(super) content_hash: ContentHash,
     pub(super) made_with: String,
-    /// How many documents it holds.
+    /// Number of its documents.
     pub(super) documents: usize,
 }
 
-/// A file or folder that was given to an ingest.
+/// A path that was given to an ingest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
-    /// Its path, free of links.
+    /// Its path, with links resolved.
     pub path: PathBuf,
-    /// What it was when it was given.
+    /// Its kind when it was given.
     pub kind: RootKind,
 }
 
-/// What was given to an ingest.
+/// The kind of a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootKind {
-    /// A folder: what appears in it belongs to the domain.
+    /// A folder: new files in it belong to the domain.
     Folder,
     /// A single file.
     File,
@@ -74,7 +75,7 @@ impl DomainDb {
         read().map_err(self.failed("looking up a file"))
     }
 
-    /// Hash of the parsed content of each document in a file, by member.
+    /// Content hash of each document in a file, by member.
     pub(super) fn member_hashes(&self, file: i64) -> Result<HashMap<String, ContentHash>, IndexError> {
         let read = || {
             let mut query =
@@ -84,7 +85,7 @@ impl DomainDb {
         read().map_err(self.failed("looking up a file"))
     }
 
-    /// What of a file could not be read.
+    /// The members of a file that could not be read.
     pub(super) fn unread_of(&self, file: i64, path: &Path) -> Result<Vec<Skipped>, IndexError> {
         let read = || {
             let mut query =
@@ -97,7 +98,7 @@ impl DomainDb {
         read().map_err(self.failed("looking up a file"))
     }
 
-    /// Gives all files by path.
+    /// Passes all files to `take`, by path.
     pub(super) fn each_file(&self, take: &mut dyn FnMut(StoredFile)) -> Result<(), IndexError> {
         let mut read = || {
             let sql = "SELECT f.path, f.content_hash, f.made_with, count(d.id) FROM files f
@@ -117,7 +118,7 @@ impl DomainDb {
         read().map_err(self.failed("reading the files"))
     }
 
-    /// How many documents there are in a file or folder.
+    /// Number of documents in a file or folder.
     pub(super) fn documents_under(&self, path: &Path) -> Result<usize, IndexError> {
         let mut documents = 0;
         self.each_file(&mut |file| {
@@ -128,7 +129,7 @@ impl DomainDb {
         Ok(documents)
     }
 
-    /// What was given to ingests.
+    /// All roots.
     pub(super) fn roots(&self) -> Result<Vec<Root>, IndexError> {
         let read = || {
             let mut query = self.connection.prepare_cached("SELECT path, kind FROM roots ORDER BY path")?;
@@ -142,7 +143,7 @@ impl DomainDb {
         read().map_err(self.failed("reading the folders"))
     }
 
-    /// Remembers what was given; a single file is not, where its folder is.
+    /// Stores the given roots; a single file is not stored if its folder is a root.
     pub(super) fn remember_roots(&mut self, given: &[Root]) -> Result<(), IndexError> {
         let known = self.roots()?;
         let all = || known.iter().chain(given);
@@ -167,7 +168,7 @@ impl DomainDb {
         })
     }
 
-    /// Forgets a folder that is gone for good.
+    /// Deletes a root.
     pub(super) fn forget_root(&mut self, path: &Path) -> Result<(), IndexError> {
         let path = path_text(path);
         self.write("noting the folders", |transaction| {
@@ -176,8 +177,8 @@ impl DomainDb {
     }
 }
 
-/// How a document inside a file is named to people, as in the errors of `document`: `space.zip!/team/page.html`. What
-/// is stored are file and member apart.
+/// The display path of a document inside a file, as in the errors of `document`: `space.zip!/team/page.html`. File and
+/// member are stored separately.
 pub(super) fn member_path(file: &Path, member: &str) -> PathBuf {
     if member.is_empty() {
         return file.to_path_buf();
@@ -188,5 +189,5 @@ pub(super) fn member_path(file: &Path, member: &str) -> PathBuf {
     path.into()
 }
 
-/// The same of a row of `files f` and `documents d`, in SQL.
+/// The same in SQL, for rows of `files f` and `documents d`.
 pub(super) const MEMBER_PATH: &str = "f.path || CASE WHEN d.member = '' THEN '' ELSE '!/' || d.member END";

@@ -1,13 +1,13 @@
-//! What a search looks among: evidences of some kinds, of one document, of a time.
+//! Filters of a search: kinds of evidence, documents, dates.
 //!
-//! Takes a [`Filter`], gives the test that both indexes apply while they search, so that a search is as long as one
-//! without a filter and no hit is lost behind others that do not fit.
-//! Invariants: a filter that leaves nothing out costs nothing; which evidence belongs where is read once for a state of
-//! the domain, and only when a filter needs it; a document without a date, in its source or in its name, has none of
-//! any time.
+//! Takes a [`Filter`], gives the test that both indexes apply during the search, so that a filtered search is as fast
+//! as an open one and no matching hit is lost behind others.
+//! Invariants: an open filter costs nothing; the document and kind of each evidence are read once per generation, and
+//! only for a filter; a document without a date, in its source or its name, matches no time range.
 //! Not here: the searches (`dense`, `lexical`).
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rusqlite::params_from_iter;
@@ -20,18 +20,18 @@ use super::stored::kind_of;
 use ragonite_base::{DayOrMonth, DocumentId, EvidenceId, composed, document_date};
 use ragonite_document::evidence::Kind;
 
-/// What a search looks among.
+/// The evidences a search may find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// Kinds of evidence.
+    /// Allowed kinds.
     pub kinds: Vec<Kind>,
-    /// Documents.
+    /// Allowed documents.
     pub within: Within,
-    /// What is not found whatever else fits.
+    /// Exclusions, which override the rest.
     pub left_out: LeftOut,
 }
 
-/// Single evidences and whole documents that a search does not find.
+/// Evidences and documents that a search must not find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// These evidences.
@@ -40,16 +40,16 @@ pub struct LeftOut {
     pub documents: Vec<DocumentId>,
 }
 
-/// The documents a search looks among; by default all.
+/// The documents a search may find; by default all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Within {
-    /// Those whose title, address or path has this text in it; case does not matter.
+    /// Text in title, URL or path, ignoring case.
     pub document: Option<String>,
-    /// These; any where there is none.
+    /// These ids; empty for all.
     pub documents: Vec<DocumentId>,
-    /// Those of this day or later.
+    /// First allowed day.
     pub since: Option<Date>,
-    /// Those of this day or earlier.
+    /// Last allowed day.
     pub until: Option<Date>,
 }
 
@@ -60,7 +60,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether it leaves nothing out.
+    /// Whether it excludes nothing.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let all_kinds = Kind::ALL.iter().all(|kind| self.kinds.contains(kind));
@@ -71,38 +71,38 @@ impl Filter {
 impl Within {
     fn has(&self, title: &str, [url, path]: [&str; 2], date: Option<&str>) -> bool {
         let named = self.document.as_deref().is_none_or(|wanted| {
-            // Names of files may have their umlauts in two letters.
+            // File names may have decomposed umlauts.
             let plain = |text: &str| composed(text.to_lowercase());
             let wanted = plain(wanted);
             [title, url, path].iter().any(|text| plain(text).contains(&wanted))
         });
-        named && (self.is_of_any_time() || days_of(date, [url, path]).is_some_and(|days| self.is_of_time(days)))
+        named && (self.is_of_any_time() || days_of(date, [url, path]).is_some_and(|days| self.is_of_time(&days)))
     }
 
     fn is_of_any_time(&self) -> bool {
         self.since.is_none() && self.until.is_none()
     }
 
-    fn is_of_time(&self, (first, last): (Date, Date)) -> bool {
-        self.since.is_none_or(|since| last >= since) && self.until.is_none_or(|until| first <= until)
+    fn is_of_time(&self, days: &RangeInclusive<Date>) -> bool {
+        self.since.is_none_or(|since| *days.end() >= since) && self.until.is_none_or(|until| *days.start() <= until)
     }
 }
 
-/// The first and the last day that a document may be of: of a month any. It is of a time that has one of them.
-fn days_of(date: Option<&str>, names: [&str; 2]) -> Option<(Date, Date)> {
+/// The days that a document's date may mean: one day, or a whole month.
+fn days_of(date: Option<&str>, names: [&str; 2]) -> Option<RangeInclusive<Date>> {
     match document_date(date, &names)? {
-        DayOrMonth::Day(day) => Some((day, day)),
+        DayOrMonth::Day(day) => Some(day..=day),
         DayOrMonth::Month { year, month } => {
             let day = |day| Date::from_calendar_date(year, month, day).ok();
-            Some((day(1)?, day(month.length(year))?))
+            Some(day(1)?..=day(month.length(year))?)
         }
     }
 }
 
-/// Where every evidence belongs, as of one state of the domain.
+/// Document and kind of every evidence, as of one generation.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// In the order of the ids.
+    /// Ordered by evidence id.
     places: Vec<Place>,
 }
 
@@ -139,7 +139,7 @@ impl Places {
     }
 }
 
-/// The test of one search, shared with the threads that search.
+/// The test of one search, shared with its threads.
 #[derive(Debug, Clone)]
 pub(super) struct Test(Arc<Inner>);
 
@@ -164,12 +164,12 @@ impl Test {
         Self(Arc::new(Inner { places, kinds, documents: None, left_out: LeftOut::default() }))
     }
 
-    /// Whether an evidence may be found.
+    /// Whether an evidence passes.
     pub(super) fn passes(&self, evidence: EvidenceId) -> bool {
         self.0.places.of(evidence).is_some_and(|place| self.0.fits(place))
     }
 
-    /// All evidences that may be found.
+    /// All evidences that pass.
     pub(super) fn passing(&self) -> impl Iterator<Item = EvidenceId> {
         self.0.places.places.iter().filter(|place| self.0.fits(place)).map(|place| place.evidence)
     }
@@ -184,10 +184,10 @@ impl Inner {
     }
 }
 
-/// The documents that a search looks among.
+/// The documents that pass.
 fn documents(db: &DomainDb, within: &Within) -> Result<HashSet<DocumentId>, IndexError> {
     db.read("reading the documents", |connection| {
-        // A few documents are looked up by their ids: reading all of a large domain takes longer than the search.
+        // A few documents are looked up by id: reading all documents of a large domain takes longer than the search.
         let among = match within.documents.len() {
             0 => String::new(),
             count => format!(" WHERE d.id IN (?{})", ", ?".repeat(count - 1)),

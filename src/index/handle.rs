@@ -1,9 +1,9 @@
-//! A domain that is open for searching and filling.
+//! An open domain, for searching and filling.
 //!
-//! Takes questions as vectors or words, gives evidence ids with scores, and what is stored for an id.
-//! Invariants: searching only reads and works while another process ingests; what was removed since the derived
-//! indexes were made is never given.
-//! Not here: fusing the two searches (`retrieval`).
+//! Takes question vectors or words, gives evidence ids with scores, and the stored data of an id.
+//! Invariants: searching only reads, and works while another process ingests; evidences removed since the derived
+//! indexes were made are never given.
+//! Not here: fusing both searches (`retrieval`).
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use ragonite_base::{CancelToken, DocumentId, EvidenceId, Language};
 use ragonite_document::evidence::TableGrid;
 use ragonite_inference::{Embedding, EncoderIdentity};
 
-/// Digits of a fingerprint that are shown.
+/// Number of fingerprint digits in messages.
 const SHOWN_DIGITS: usize = 12;
 
 /// An open domain. Owned by one thread.
@@ -32,24 +32,24 @@ pub struct Index {
     folder: PathBuf,
     name: String,
     embedder: EncoderIdentity,
-    /// Where the evidences belong, as of a generation of the database.
+    /// Cached document and kind of the evidences, with their generation.
     places: RefCell<Option<(i64, Arc<Places>)>>,
 }
 
 impl Index {
-    /// Makes an empty domain in `folder`, which may exist.
+    /// Creates an empty domain in `folder`, which may exist.
     ///
     /// # Errors
-    /// [`IndexError::Exists`] where there is a domain; when the folder cannot be written.
+    /// [`IndexError::Exists`] if there is a domain; if the folder cannot be written.
     pub fn create(folder: &Path, domain: NewDomain, embedder: &EncoderIdentity) -> Result<Self, IndexError> {
         let db = DomainDb::create(folder, domain, embedder)?;
-        // Whatever an earlier domain left here belongs to other ids.
+        // Leftovers of an earlier domain belong to other ids.
         super::dense::Dense::delete(folder)?;
         super::lexical::Lexical::create(folder)?;
-        Self::from_db(db, folder, embedder, (&CancelToken::never(), &mut |_| {}))
+        Self::from_db(db, folder, embedder, &CancelToken::never(), &mut |_| {})
     }
 
-    /// Opens the domain in `folder`; repairs its derived indexes, with progress, where they are not in step.
+    /// Opens the domain in `folder`; syncs its derived indexes, with progress, if needed.
     ///
     /// # Errors
     /// [`IndexError::NotFound`], [`IndexError::EmbedderMismatch`], [`IndexError::NewerFormat`],
@@ -60,18 +60,19 @@ impl Index {
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
-        Self::from_db(DomainDb::open(folder)?, folder, embedder, (cancel, on_progress))
+        Self::from_db(DomainDb::open(folder)?, folder, embedder, cancel, on_progress)
     }
 
-    /// Opens the domain in `folder`, or makes it.
+    /// Opens the domain in `folder`, or creates it.
     ///
     /// # Errors
-    /// As [`Index::handle`] and [`Index::create`].
+    /// As [`Index::open`] and [`Index::create`].
     pub fn open_or_create(
         folder: &Path,
         domain: NewDomain,
         embedder: &EncoderIdentity,
-        (cancel, on_progress): (&CancelToken, &mut OnProgress<'_>),
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
         match Self::open(folder, embedder, cancel, on_progress) {
             Err(IndexError::NotFound { .. }) => Self::create(folder, domain, embedder),
@@ -83,44 +84,45 @@ impl Index {
         db: DomainDb,
         folder: &Path,
         embedder: &EncoderIdentity,
-        (cancel, on_progress): (&CancelToken, &mut OnProgress<'_>),
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let name = ragonite_base::clean_line(&name);
         let manifest = db.manifest()?;
         check_embedder(&name, &manifest, embedder)?;
-        let origin = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
-        let derived = open_derived(&origin, on_progress)?;
+        let source = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
+        let derived = open_derived(&source, on_progress)?;
         let places = RefCell::default();
         Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder, places })
     }
 
-    /// Name of the domain: that of its folder.
+    /// Name of the domain: its folder's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the domain was made.
+    /// The manifest.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn manifest(&self) -> Result<Manifest, IndexError> {
         self.db.manifest()
     }
 
-    /// The domain at a glance.
+    /// A summary of the domain.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn summary(&self) -> Result<Summary, IndexError> {
         self.db.summary()
     }
 
-    /// Takes in what other processes changed since. Cheap when nothing did; call it before each question.
+    /// Takes in changes of other processes. Cheap without changes; call it before each question.
     ///
     /// # Errors
-    /// When the database or a derived index cannot be read.
+    /// If the database or a derived index cannot be read.
     pub fn refresh(&mut self, cancel: &CancelToken, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
         let generation = self.db.generation()?;
         if self.derived.dense.generation == generation && self.derived.lexical.generation == generation {
@@ -128,39 +130,39 @@ impl Index {
         }
         let manifest = self.db.manifest()?;
         check_embedder(&self.name, &manifest, &self.embedder)?;
-        let origin = BuildSource { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, cancel };
-        self.derived = open_derived(&origin, on_progress)?;
+        let source = BuildSource { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, cancel };
+        self.derived = open_derived(&source, on_progress)?;
         Ok(())
     }
 
-    /// The language of most of its running text, English where there is none. Told from a sample, in milliseconds.
+    /// The language of most of its running text, English if there is none; detected from a sample in milliseconds.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn language(&self) -> Result<Language, IndexError> {
         super::language::language_of(&self.db)
     }
 
-    /// [`Index::dense_search_among`] all evidences.
+    /// [`Index::dense_search_among`] without a filter.
     ///
     /// # Errors
-    /// As that.
+    /// As there.
     pub fn dense_search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
         self.dense_search_among(query, k, &Filter::default())
     }
 
-    /// [`Index::lexical_search_among`] all evidences.
+    /// [`Index::lexical_search_among`] without a filter.
     ///
     /// # Errors
-    /// As that.
+    /// As there.
     pub fn lexical_search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
         self.lexical_search_among(question, k, &Filter::default())
     }
 
-    /// The `k` evidences nearest to `query` by cosine among those that `filter` lets through, best first.
+    /// The `k` evidences nearest to `query` by cosine that pass `filter`, best first.
     ///
     /// # Errors
-    /// [`IndexError::Dimensions`] for a vector of another embedder; when the index fails.
+    /// [`IndexError::Dimensions`] for a vector of another embedder; if the index fails.
     pub fn dense_search_among(&self, query: &Embedding, k: usize, filter: &Filter) -> Result<Vec<Scored>, IndexError> {
         match self.test(filter)? {
             None => self.present(k, |k| self.derived.dense.search(query, k)),
@@ -168,17 +170,17 @@ impl Index {
         }
     }
 
-    /// The `k` evidences whose words fit `query_expansion` best (BM25) among those that `filter` lets through, best first. Any
-    /// text is a question.
+    /// The `k` evidences whose words match `question` best (BM25) and that pass `filter`, best first. Any text is a
+    /// valid question.
     ///
     /// # Errors
-    /// When the index fails.
+    /// If the index fails.
     pub fn lexical_search_among(&self, question: &str, k: usize, filter: &Filter) -> Result<Vec<Scored>, IndexError> {
         let test = self.test(filter)?;
         self.present(k, |k| self.derived.lexical.search(question, k, test.as_ref()))
     }
 
-    /// What an evidence must pass; nothing where every one does.
+    /// The test of a filter; none for an open filter.
     fn test(&self, filter: &Filter) -> Result<Option<Test>, IndexError> {
         if filter.is_open() {
             return Ok(None);
@@ -195,22 +197,22 @@ impl Index {
         Test::new(&self.db, places, filter).map(Some)
     }
 
-    /// What `query_expansion` looks for by words: with it, [`QuestionTerms::matched`] says which of its words an evidence has.
+    /// The terms searched for `question`; [`QuestionTerms::matched`] tells which of them an evidence has.
     ///
     /// # Errors
-    /// When the index fails.
+    /// If the index fails.
     pub fn question_terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
         self.derived.lexical.terms(question)
     }
 
-    /// Whether `query_expansion` is made of identifiers alone, such as `OXT-1654`: then [`QuestionTerms::named`] says which an
-    /// evidence has. Reads nothing.
+    /// Whether `question` consists of identifiers alone, such as `OXT-1654`; [`QuestionTerms::named`] counts those of
+    /// an evidence. Reads nothing.
     #[must_use]
     pub fn is_of_identifiers(question: &str) -> bool {
         super::lexical::is_of_identifiers(question)
     }
 
-    /// Searches on until `k` evidences are found that are still stored, or no more are found.
+    /// Searches until `k` stored evidences are found, or no more are found.
     fn present(
         &self,
         k: usize,
@@ -234,10 +236,10 @@ impl Index {
         }
     }
 
-    /// The evidences with these ids, in this order; those that are gone are left out.
+    /// The evidences with these ids, in this order, without those that are gone.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn evidences(&self, ids: &[EvidenceId]) -> Result<Vec<StoredEvidence>, IndexError> {
         ids.iter().filter_map(|id| self.db.evidence(*id).transpose()).collect()
     }
@@ -245,15 +247,15 @@ impl Index {
     /// The evidences of a document, in reading order.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn evidences_of(&self, document: DocumentId) -> Result<Vec<StoredEvidence>, IndexError> {
         self.evidences_of_unless(document, &CancelToken::never())
     }
 
-    /// As [`Index::evidences_of`], unless `cancel` says to stop.
+    /// As [`Index::evidences_of`], unless cancelled.
     ///
     /// # Errors
-    /// When the database cannot be read, or with [`IndexError::Canceled`].
+    /// If the database cannot be read, or with [`IndexError::Canceled`].
     pub fn evidences_of_unless(
         &self,
         document: DocumentId,
@@ -265,16 +267,15 @@ impl Index {
     /// The table that an evidence is, or is a row of.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn table_of(&self, id: EvidenceId) -> Result<Option<TableGrid>, IndexError> {
         self.db.table_of(id)
     }
 
-    /// The vectors of these evidences, one per id in this order. An evidence that is gone has a zero vector, which is
-    /// like no other.
+    /// The vectors of these evidences, one per id in this order; a zero vector for an evidence that is gone.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn vectors(&self, ids: &[EvidenceId]) -> Result<Vec<Embedding>, IndexError> {
         let gone = || Embedding::normalized(vec![0.0; self.embedder.dimensions]);
         ids.iter().map(|id| Ok(self.db.vector(*id)?.unwrap_or_else(gone))).collect()
@@ -288,26 +289,26 @@ impl Index {
         check_embedder(&self.name, &self.db.manifest()?, embedder)
     }
 
-    /// Brings the derived indexes in step. The caller holds the write lock.
+    /// Syncs the derived indexes. The caller holds the write lock.
     pub(super) fn sync(&mut self, cancel: &CancelToken, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
         cancel.check()?;
-        let origin = BuildSource { db: &self.db, folder: &self.folder, embedder: &self.embedder, cancel };
-        self.derived.catch_up(&origin, on_progress)
+        let source = BuildSource { db: &self.db, folder: &self.folder, embedder: &self.embedder, cancel };
+        self.derived.catch_up(&source, on_progress)
     }
 }
 
-/// Opens the derived indexes, with the write lock where nobody else has it.
-fn open_derived(origin: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> Result<Derived, IndexError> {
-    if let Some(_lock) = WriteLock::take(origin.folder)? {
-        match Derived::open(origin, on_progress) {
-            // Searching needs no room on disk; the next ingest will say that there is none.
+/// Opens the derived indexes, with the write lock if it is free.
+fn open_derived(source: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> Result<Derived, IndexError> {
+    if let Some(_lock) = WriteLock::take(source.folder)? {
+        match Derived::open(source, on_progress) {
+            // Searching needs no disk space; the next ingest reports that there is none.
             Err(IndexError::DiskFull { .. } | IndexError::NotWritable { .. } | IndexError::Busy { .. }) => {
                 tracing::warn!("the search indexes could not be saved and are kept in memory");
             }
             opened => return opened,
         }
     }
-    Derived::open_read_only(origin, on_progress)
+    Derived::open_read_only(source, on_progress)
 }
 
 fn check_embedder(name: &str, manifest: &Manifest, embedder: &EncoderIdentity) -> Result<(), IndexError> {

@@ -1,12 +1,12 @@
-//! Documents into the domain: what changed is split, embedded and stored, a document at a time.
+//! Ingest: changed documents are split, embedded and stored, one at a time.
 //!
-//! Takes files with the hash of their content, gives a report. A thread reads and splits ahead (`reader`) while this
-//! one embeds and stores.
-//! Invariants: a file whose content and settings did not change is not even parsed; a text that is stored already is
-//! not embedded again, nor one whose vector was ready when an earlier run ended; a document is committed whole once
-//! all its vectors are there; cancelling and failing keep what was committed. One bad document never stops the others,
-//! and what was stored of it before stays.
-//! Not here: finding files and telling which are gone (`scan`), bringing the derived indexes in step (`repair`).
+//! Takes files with content hashes, gives a report. A thread reads and splits ahead (`reader`) while this one embeds
+//! and stores.
+//! Invariants: a file with unchanged content and settings is not parsed; a stored text is not embedded again, nor a
+//! text whose vector was staged by an earlier run; a document is committed whole once all its vectors exist;
+//! cancellation and failure keep committed documents. One bad document never stops the others, and its earlier evidence
+//! stays.
+//! Not here: finding files and those that are gone (`scan`), syncing the derived indexes (`repair`).
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -31,13 +31,13 @@ use ragonite_document::evidence::{ContextParts, Split};
 use ragonite_document::{Document, DocumentError, Member};
 use ragonite_inference::{Embed, InferenceError};
 
-/// Changes with what readers make of the same file, so that it is read again.
+/// Change it when a reader gives other results for the same file, so that files are read again.
 const READERS: &str = "readers 2";
 
-/// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
+/// Limits of reading ahead: enough that the embedder never waits, small enough for memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
 
-/// How long what was read waits for more to be embedded with it.
+/// How long read documents wait for more to be embedded with them.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// SHA-256, lower-case hex.
@@ -46,36 +46,36 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct ContentHash(pub(super) String);
 
 impl ContentHash {
-    /// Hashes bytes that are in memory.
+    /// Hashes bytes in memory.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self(hex(&Sha256::digest(bytes)))
     }
 }
 
-/// Hears of each document in a file.
+/// Called with each document in a file.
 pub(super) type Visit<'v> = dyn FnMut(Member) -> ControlFlow<()> + 'v;
 
 /// Reads a file.
 pub(super) type ReadFile<'a> = dyn FnOnce(&mut Visit<'_>) -> Result<(), DocumentError> + Send + 'a;
 
-/// A file that may have to be read. Both actions happen on the reading thread.
+/// A file that may have to be read. Both closures run on the reading thread.
 pub(super) struct Incoming<'a> {
-    /// Where it is; the same path is the same file.
+    /// Its path; equal paths are the same file.
     pub(super) path: PathBuf,
-    /// Hashes its content, or says why it cannot be read.
+    /// Hashes its content, or gives the reason why it cannot be read.
     pub(super) hash: Box<dyn FnOnce() -> Result<ContentHash, String> + Send + 'a>,
-    /// Hands out the documents it holds; called only when it changed.
+    /// Passes its documents on; called only if it changed.
     pub(super) read: Box<ReadFile<'a>>,
 }
 
-/// What is stored of a document.
+/// A document to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NewDocument {
     pub(super) path: String,
-    /// Name inside the file; empty where the file is the document.
+    /// Member name inside the file; empty if the file is the document.
     pub(super) member: String,
-    /// Of what was read, with the settings it is split with.
+    /// Hash of the parsed content and the splitting settings.
     pub(super) content_hash: ContentHash,
     pub(super) title: String,
     pub(super) url: Option<String>,
@@ -85,42 +85,41 @@ pub(super) struct NewDocument {
     pub(super) split: Split,
 }
 
-/// How documents become evidences.
+/// Splits a document into evidences.
 pub(super) type SplitDocument<'a> = dyn Fn(&Document) -> Result<Split, InferenceError> + Sync + 'a;
 
-/// The files of one ingest and how their documents are split.
+/// The files of one ingest and how they are split.
 pub(super) struct Documents<'a, 'd> {
-    /// One by one.
+    /// The files.
     pub(super) incoming: &'a mut (dyn Iterator<Item = Incoming<'d>> + Send + 'a),
-    /// How many there are, for the progress.
+    /// Number of files, for the progress.
     pub(super) total: usize,
     /// Context parts that are embedded and indexed.
     pub(super) context: ContextParts,
-    /// Settings of the splitting, as JSON.
+    /// Splitting settings, as JSON.
     pub(super) evidence: serde_json::Value,
     /// Splits a document.
     pub(super) split: &'a SplitDocument<'a>,
-    /// Files that are stored and no longer there. One that comes in under another path is renamed.
+    /// Stored files that are missing on disk. If the same content comes in at another path, the file is renamed.
     pub(super) absent: Absent,
-    /// Files that were found and are not read, in no known format for instance.
+    /// Files that are not read, for example of unknown format.
     pub(super) skipped: Vec<Skipped>,
 }
 
-/// Files that are stored and no longer there.
+/// Stored files that are missing on disk.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
-    /// Surely gone: their documents are taken out.
+    /// Gone: their documents are removed.
     pub(super) gone: Vec<StoredFile>,
-    /// Perhaps only out of reach: their documents stay.
+    /// Perhaps only unreachable: their documents stay.
     pub(super) out_of_reach: Vec<StoredFile>,
 }
 
 impl Index {
-    /// Stores the documents that changed and brings the search indexes in step, also when an embedder fails.
+    /// Stores changed documents and syncs the derived indexes, also if the embedder fails.
     ///
     /// # Errors
-    /// [`IndexError::Canceled`] between two batches; when the embedder or the disk fails. What was committed before
-    /// stays.
+    /// [`IndexError::Canceled`] between two batches; if the embedder or the disk fails. Committed documents stay.
     pub(super) fn ingest_locked(
         &mut self,
         documents: Documents<'_, '_>,
@@ -130,9 +129,9 @@ impl Index {
     ) -> Result<IngestReport, IndexError> {
         let started = Instant::now();
         let stored = self.store_documents(documents, embedder, cancel, on_progress);
-        let in_step = self.sync(cancel, on_progress);
+        let synced = self.sync(cancel, on_progress);
         let mut report = stored?;
-        in_step?;
+        synced?;
         self.name().clone_into(&mut report.domain);
         (report.documents, report.evidences) = self.db.counts()?;
         self.note_end(&report)?;
@@ -154,7 +153,7 @@ impl Index {
         self.db.write_manifest(&manifest)
     }
 
-    /// The part that writes `domain.db`. The caller holds the write lock.
+    /// Writes `domain.db`. The caller holds the write lock.
     pub(super) fn store_documents(
         &mut self,
         documents: Documents<'_, '_>,
@@ -166,8 +165,7 @@ impl Index {
         let made_with = self.take_settings(context, evidence, embedder)?;
         let queue = Queue::new(AHEAD);
         let sources = absent.gone.iter().chain(&absent.out_of_reach).cloned().collect();
-        let reader =
-            Reader::new(self.db.reopen()?, made_with, (context, embedder), split, sources).cancelled_by(cancel);
+        let reader = Reader::new(self.db.reopen()?, made_with, context, embedder, split, sources).cancelled_by(cancel);
         let mut run = Run {
             index: self,
             embedder,
@@ -189,7 +187,7 @@ impl Index {
                 run.cancel.check()?;
                 match popped {
                     Popped::Thing(step) => run.take(step)?,
-                    // What was read does not wait for a large document that is being read.
+                    // Read documents do not wait while a large one is being read.
                     Popped::NotYet => run.flush()?,
                     Popped::End => return run.flush(),
                 }
@@ -202,7 +200,7 @@ impl Index {
         Ok(run.report)
     }
 
-    /// Notes the settings in the manifest and gives the fingerprint of all that decides how a file is split.
+    /// Stores the settings in the manifest; gives the fingerprint of everything that decides how a file is split.
     fn take_settings(
         &mut self,
         context: ContextParts,
@@ -230,9 +228,9 @@ struct Run<'a, 'p> {
     total: usize,
     done: usize,
     embedded: usize,
-    /// Paths of which a file has gone to another path.
+    /// Old paths of renamed files.
     moved: HashSet<PathBuf>,
-    /// Paths to which a file has gone. Its documents count as renamed, also where a title goes with the name.
+    /// New paths of renamed files. Their documents count as renamed, even if a title changes with the file name.
     arrived: HashSet<String>,
     report: IngestReport,
     batch: Batch,
@@ -279,7 +277,7 @@ impl Run<'_, '_> {
         self.tell(IngestStage::Reading, self.done, path);
     }
 
-    /// Finds out which texts of the document have to be embedded.
+    /// Collects the texts of the document that have no vector.
     fn prepare(&mut self, parsed: ParsedMember) -> Result<(), IndexError> {
         let ParsedMember { document, texts } = parsed;
         self.tell(IngestStage::Reading, self.done, &document.path);
@@ -287,7 +285,7 @@ impl Run<'_, '_> {
         for (evidence, (hash, pieces)) in document.split.evidences.iter().zip(texts) {
             self.cancel.check()?;
             if !self.batch.has(&hash) && !self.index.db.holds_text(&hash)? {
-                // The reader may have seen a text that was taken out since.
+                // The text may have been removed since the reader saw it.
                 let pieces = match pieces {
                     Some(pieces) => pieces,
                     None => windows::texts(evidence, self.context, self.embedder)?,
@@ -300,7 +298,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Embeds what is waiting and commits each document.
+    /// Embeds the waiting texts and commits each document.
     fn flush(&mut self) -> Result<(), IndexError> {
         let mut batch = std::mem::take(&mut self.batch);
         self.embed(&mut batch)?;
@@ -327,8 +325,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Embeds the units of the batch. What is embedded is stored call by call, so that a kill loses no more than one
-    /// call, and is not held: the vectors of one document may be more than fits into memory.
+    /// Embeds the units of the batch. Each call's vectors are staged at once: a kill loses one call at most, and the
+    /// vectors of a large document need not fit into memory.
     fn embed(&mut self, batch: &mut Batch) -> Result<(), IndexError> {
         let calls = batch.calls();
         let (files, units) = (batch.files(), calls.iter().map(Vec::len).sum::<usize>());
@@ -336,7 +334,7 @@ impl Run<'_, '_> {
         let mut embedded = 0;
         for call in calls {
             self.cancel.check()?;
-            // While a batch is embedded its files count in the proportion that is done.
+            // While a batch is embedded, its files count in proportion to its progress.
             self.tell(IngestStage::Embedding, self.done + files * embedded / units.max(1), &current);
             let ready = embed_call(&call, self.embedder, self.cancel)?;
             self.index.db.stage_vectors(&ready)?;
@@ -346,7 +344,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Takes out what is gone, unless it came in under another path or is there again.
+    /// Removes files that are gone, unless they were renamed or are back.
     fn remove(&mut self, gone: &[StoredFile]) -> Result<(), IndexError> {
         for file in gone.iter().filter(|file| !self.moved.contains(&file.path)) {
             self.cancel.check()?;

@@ -1,7 +1,6 @@
 //! The language of a domain: that of most of its running text.
 //!
-//! Takes the database, gives a [`Language`]. A sample is enough to tell it, and costs a few milliseconds however large
-//! the domain is.
+//! Takes the database, gives a [`Language`] from a sample of evidences, which takes a few milliseconds for any size.
 //! Not here: the language of a single text (`tokenizer`).
 
 use rusqlite::OptionalExtension as _;
@@ -13,11 +12,11 @@ use super::tokenizer::{LanguageHint, language_hint};
 use ragonite_base::Language;
 use ragonite_document::evidence::Kind;
 
-/// Evidences that are looked at, spread evenly over the domain.
+/// Size of the sample, spread evenly over the domain.
 const SAMPLE: i64 = 256;
 
-/// The language of most passages and lists that tell it by their words. Rows have few words of any language: they are
-/// looked at only where there is nothing else. English where nothing tells.
+/// The language of most passages and lists. Rows have few words of any language, so they count only without passages
+/// and lists. English if nothing decides.
 pub(super) fn language_of(db: &DomainDb) -> Result<Language, IndexError> {
     let sample = sample(db)?;
     let is_text = |kind: &Kind| matches!(kind, Kind::Passage | Kind::List);
@@ -26,8 +25,8 @@ pub(super) fn language_of(db: &DomainDb) -> Result<Language, IndexError> {
     Ok(most(&counted.map(|(_, text)| language_hint(text)).collect::<Vec<_>>()))
 }
 
-/// The language that most hints name. Umlauts count only where no words tell, and in most of the texts: names have them
-/// too.
+/// The language of most hints. Umlauts count only if no words decide, and only in most of the texts, because names have
+/// them too.
 fn most(hints: &[LanguageHint]) -> Language {
     let count = |wanted: LanguageHint| hints.iter().filter(|hint| **hint == wanted).count();
     let (german, english) =

@@ -1,9 +1,9 @@
 //! The domain on disk: `domain.db` is the only truth, the dense and lexical indexes are derived from it.
 //!
-//! Takes documents and an embedder, gives evidences by embedding and by words, and what is stored about them.
-//! Invariants (design.md §4): nothing visible is ever half a document; derived indexes carry the generation they were
-//! built from and are rebuilt when it differs; an index made with another embedder is refused, not searched; an
-//! evidence id stands for the same text for ever, so a derived index is in step when it holds the same ids.
+//! Takes documents and an embedder; gives evidences by embedding and by words, and their stored data.
+//! Invariants: a document is visible whole or not at all; a derived index carries the generation it was built from and
+//! is rebuilt if it differs; an index of another embedder is refused; an evidence id stands for the same text forever,
+//! so a derived index with the same ids is in sync.
 //! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
 
 mod ad_hoc_vectors;
@@ -52,7 +52,7 @@ pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use filter::{Filter, LeftOut, Within};
 pub use handle::Index;
-pub use lexical::{MatchKind, MatchedTerm, QuestionTerms, TextField};
+pub use lexical::{IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, TextField};
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};
 pub use paths::{IndexSettings, IngestRequest, split_for};
@@ -61,5 +61,5 @@ pub use reader::READER_THREAD;
 pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
 pub use scan::Missing;
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
-pub use tokenizer::word_positions;
+pub use tokenizer::{WordPosition, word_positions};
 pub use transfer::{TRANSFERRED_FILES, check_transferred, copy_domain, import_domain, replace_domain};

@@ -10,21 +10,21 @@ use super::error::file_error;
 use super::stored::Summary;
 use ragonite_base::DomainName;
 
-/// A domain that was found.
+/// A listed domain.
 #[derive(Debug)]
 pub struct ListedDomain {
     /// Its name.
     pub name: DomainName,
     /// Its folder.
     pub folder: PathBuf,
-    /// What is in it, or why that cannot be told.
+    /// Its summary, or the error of reading it.
     pub summary: Result<Summary, IndexError>,
 }
 
-/// Least similarity (Jaro-Winkler) of an unknown name to a known one that makes a suggestion.
+/// Minimum similarity (Jaro-Winkler) of a suggested name.
 const SUGGESTION_LEVEL: f64 = 0.8;
 
-/// The domain beside `folder` whose name is most like that of `folder`, where one is much like it.
+/// The existing domain with the name most similar to that of `folder`, if similar enough.
 pub(super) fn name_like(folder: &Path) -> Option<String> {
     let asked = folder.file_name()?.to_str()?;
     let beside = fs::read_dir(folder.parent()?).ok()?.flatten().filter(|entry| entry.path().join(FILE).is_file());
@@ -37,10 +37,10 @@ pub(super) fn name_like(folder: &Path) -> Option<String> {
         .map(|(_, name)| name.into())
 }
 
-/// All domains in `domains_folder` by name. No folder means no domains; a damaged domain is listed with its error.
+/// All domains in `domains_folder` by name; empty without that folder. A damaged domain is listed with its error.
 ///
 /// # Errors
-/// When the folder itself cannot be read.
+/// If the folder itself cannot be read.
 pub fn list_domains(domains_folder: &Path) -> Result<Vec<ListedDomain>, IndexError> {
     let failed = |source| file_error("reading the folder", domains_folder, source);
     let entries = match fs::read_dir(domains_folder) {

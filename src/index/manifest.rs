@@ -1,4 +1,4 @@
-//! What a domain says about itself: how it was made, and how it wants to be asked.
+//! The manifest of a domain: how it was made, and its title and prompt prefix.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
@@ -8,54 +8,54 @@ use time::format_description::well_known::Rfc3339;
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::EncoderIdentity;
 
-/// The one row of the table `manifest`.
+/// The only row of the table `manifest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Grows with every committed change; derived indexes carry the one they were built from.
+    /// Grows with every commit; derived indexes carry the one they were built from.
     pub generation: i64,
-    /// What made the vectors.
+    /// The embedder of the vectors.
     pub embedder: EncoderIdentity,
     /// Context parts that were embedded and indexed.
     pub context: ContextParts,
-    /// Settings of `evidence` that the last ingest used, as JSON.
+    /// Splitting settings of the last ingest, as JSON.
     pub evidence: serde_json::Value,
-    /// Name for people; empty where none was given.
+    /// Display name; empty for none.
     pub title: String,
-    /// Text put before the instructions of every prompt of this domain; empty for the default.
+    /// Prompt prefix; empty for the default.
     pub prompt_prefix: String,
-    /// When it was made: RFC 3339.
+    /// Creation time, RFC 3339.
     pub created_at: String,
-    /// When documents last changed: RFC 3339.
+    /// Time of the last change of documents, RFC 3339.
     pub changed_at: String,
-    /// What the last ingest that came to its end did.
+    /// The last completed ingest.
     pub last_ingest: Option<LastIngest>,
 }
 
-/// An ingest that came to its end.
+/// A completed ingest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastIngest {
-    /// When it ended: RFC 3339.
+    /// End time, RFC 3339.
     pub at: String,
-    /// Documents that were not there before.
+    /// New documents.
     pub added: usize,
-    /// Documents that replaced an earlier state.
+    /// Changed documents.
     pub updated: usize,
-    /// Documents whose file has a new name.
+    /// Documents of renamed files.
     pub renamed: usize,
-    /// Documents that went away with their file.
+    /// Removed documents.
     pub removed: usize,
-    /// Documents that were there already.
+    /// Unchanged documents.
     pub unchanged: usize,
-    /// Files that could not be read.
+    /// Files and members that could not be read.
     pub skipped: usize,
 }
 
-/// What a new domain is made with.
+/// Properties of a new domain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewDomain {
-    /// Name for people.
+    /// Display name.
     pub title: String,
-    /// Text put before the instructions of every prompt.
+    /// Prompt prefix.
     pub prompt_prefix: String,
 }
 
@@ -97,7 +97,7 @@ impl Manifest {
         })
     }
 
-    /// Writes everything but the generation of an existing row, which only [`next_generation`] moves.
+    /// Writes everything except the generation of an existing row, which only [`next_generation`] changes.
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         let sql = "INSERT INTO manifest VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET
             embedder = excluded.embedder, context = excluded.context, evidence = excluded.evidence,
@@ -128,7 +128,7 @@ pub(super) fn next_generation(connection: &Connection) -> rusqlite::Result<i64> 
         .query_row([now()], |row| row.get(0))
 }
 
-/// Reads a JSON column; a column that does not parse is a fault of the content.
+/// Reads a JSON column; a parse error counts as damaged content.
 pub(super) fn json<T: for<'de> Deserialize<'de>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|source| {
@@ -140,7 +140,7 @@ pub(super) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(Box::new(source)))
 }
 
-/// The time as it is stored.
+/// The current time, RFC 3339.
 pub(super) fn now() -> String {
     let now = OffsetDateTime::now_utc();
     now.replace_nanosecond(0).unwrap_or(now).format(&Rfc3339).unwrap_or_default()

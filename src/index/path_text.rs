@@ -1,12 +1,12 @@
 //! Paths as text, and back.
 //!
-//! Takes any path, gives a text that is stored and shown, and the same path again.
-//! Invariants: different paths have different texts; a path that is plain text is its own text; elsewhere each byte that
-//! belongs to no character is written as U+FFFD and two hexadecimal digits.
+//! Takes any path, gives a text to store and show, and the same path again.
+//! Invariants: different paths have different texts; a valid UTF-8 path is its own text; every other byte is written as
+//! U+FFFD and two hex digits.
 
 use std::path::{Path, PathBuf};
 
-/// Stands before the digits of a byte.
+/// Escape before the hex digits of a byte.
 const ESCAPE: char = char::REPLACEMENT_CHARACTER;
 
 /// The text of a path.

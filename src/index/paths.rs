@@ -1,7 +1,7 @@
-//! Files and folders into the domain.
+//! Ingest of files and folders.
 //!
 //! Takes paths as the user typed them, gives `ingest` one file after the other.
-//! Invariant: at most one file is in memory at a time here.
+//! Invariant: this module holds at most one file in memory.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use ragonite_document::evidence::{self, ContextParts, EvidenceSettings, Split};
 use ragonite_document::{self, Document};
 use ragonite_inference::{Embed, InferenceError};
 
-/// How evidence is stored.
+/// Index settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IndexSettings {
@@ -26,26 +26,26 @@ pub struct IndexSettings {
     pub context: ContextParts,
 }
 
-/// What to ingest and how.
+/// An ingest request.
 #[derive(Debug, Clone, Copy)]
 pub struct IngestRequest<'a> {
-    /// Files and folders; none means those of earlier ingests.
+    /// Files and folders; empty for those of earlier ingests.
     pub paths: &'a [PathBuf],
-    /// How documents are split.
+    /// Splitting settings.
     pub evidence: &'a EvidenceSettings,
-    /// How evidence is stored.
+    /// Index settings.
     pub index: &'a IndexSettings,
-    /// What is done about documents whose whole folder seems to be gone.
+    /// Treatment of documents whose whole folder is missing.
     pub missing: Missing,
 }
 
 impl Index {
-    /// Brings the domain in step with the paths: adds documents, updates those that changed, follows renamed files, and
-    /// takes out documents whose files are surely gone.
+    /// Syncs the domain with the paths: adds and updates documents, follows renamed files, and removes documents of
+    /// deleted files.
     ///
     /// # Errors
-    /// [`IndexError::Canceled`]; [`IndexError::Busy`] while another process writes; when a path does not exist and
-    /// never did; when the embedder or the disk fails. What was committed before stays.
+    /// [`IndexError::Canceled`]; [`IndexError::Busy`] while another process writes; if a path does not exist and never
+    /// did; if the embedder or the disk fails. Committed documents stay.
     pub fn ingest(
         &mut self,
         request: &IngestRequest<'_>,
@@ -60,22 +60,22 @@ impl Index {
         if paths.is_empty() {
             return Err(IndexError::NoRoots { domain: self.name().to_owned() });
         }
-        let survey = scan(&self.db, paths, request.missing)?;
-        self.db.remember_roots(&survey.roots)?;
-        let total = survey.files.len();
-        let mut incoming = survey.files.into_iter().map(|path| from_file(path, cancel));
+        let scanned = scan(&self.db, paths, request.missing)?;
+        self.db.remember_roots(&scanned.roots)?;
+        let total = scanned.files.len();
+        let mut incoming = scanned.files.into_iter().map(|path| from_file(path, cancel));
         let documents = Documents {
             incoming: &mut incoming,
             total,
             context: request.index.context,
             evidence: serde_json::to_value(request.evidence).unwrap_or_default(),
             split: &|document: &Document| split_for(embedder, document, request.evidence, cancel),
-            absent: survey.absent,
-            skipped: survey.skipped,
+            absent: scanned.absent,
+            skipped: scanned.skipped,
         };
         let mut report = self.ingest_locked(documents, embedder, cancel, on_progress)?;
-        for mut kept in survey.kept {
-            // Some of its files may have come in under another path.
+        for mut kept in scanned.kept {
+            // Some of its files may have been renamed.
             kept.documents = self.db.documents_under(&kept.path)?;
             if kept.documents > 0 {
                 report.kept.push(kept);
@@ -83,17 +83,17 @@ impl Index {
                 self.db.forget_root(&kept.path)?;
             }
         }
-        for root in &survey.forgotten {
+        for root in &scanned.forgotten {
             self.db.forget_root(root)?;
         }
         Ok(report)
     }
 }
 
-/// Splits a document by the embedder's tokens.
+/// Splits a document with the embedder's token counts.
 ///
 /// # Errors
-/// When its tokenizer fails or cannot be loaded, or with [`InferenceError::Canceled`].
+/// If the tokenizer fails or cannot be loaded, or with [`InferenceError::Canceled`].
 pub fn split_for(
     embedder: &dyn Embed,
     document: &Document,
@@ -102,7 +102,7 @@ pub fn split_for(
 ) -> Result<Split, InferenceError> {
     let failed = OnceCell::new();
     let count = |text: &str| {
-        // After a failure any number will do: the result is thrown away.
+        // After a failure the result is discarded, so any number will do.
         let count = if failed.get().is_none() { embedder.count_tokens(text) } else { Ok(1) };
         count.unwrap_or_else(|error| {
             let _ = failed.set(error);

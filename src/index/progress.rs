@@ -1,4 +1,4 @@
-//! What an ingest tells while it runs, and what it did.
+//! Progress and report of an ingest.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::stored::KindCounts;
 
-/// A document that was left out.
+/// A skipped document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Its path.
     pub path: PathBuf,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Display for Skipped {
     /// Names the file once: most reasons name it themselves.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.to_string_lossy();
-        // Reasons write the border between a container and what is in it as `!/`.
+        // Reasons separate container and member by `!/`.
         let plain = |text: &str| text.replace("!/", "/");
         if plain(&self.reason).contains(&plain(&path)) {
             f.write_str(&self.reason)
@@ -30,31 +30,31 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// A folder or file whose documents are kept although it seems to be gone.
+/// A missing folder or file whose documents are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The folder or file.
     pub path: PathBuf,
-    /// Documents that are kept.
+    /// Number of kept documents.
     pub documents: usize,
-    /// Why it cannot be said that they are gone.
+    /// Why they may not be gone.
     pub reason: KeptReason,
 }
 
-/// Why documents are kept although their files are not there.
+/// Why documents of missing files are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeptReason {
-    /// The folder or file itself is not there: a disk may be unplugged, a share not mounted.
+    /// The folder or file itself is missing: a disk may be unplugged, a share not mounted.
     Missing,
     /// The folder cannot be listed.
     Unreadable,
-    /// The folder is there but holds no document any more.
+    /// The folder holds no document any more.
     Empty,
 }
 
 impl KeptReason {
-    /// In words: what is the matter with the folder or file.
+    /// The reason, as a predicate of the folder or file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -65,62 +65,62 @@ impl KeptReason {
     }
 }
 
-/// What an ingest did. Serializes as in the JSON contract.
+/// The result of an ingest, serialized as in the JSON output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IngestReport {
     /// Name of the domain.
     pub domain: String,
     /// Documents in the domain afterwards.
     pub documents: usize,
-    /// Documents that were not there before.
+    /// New documents.
     pub added: usize,
-    /// Documents that replaced an earlier state.
+    /// Changed documents.
     pub updated: usize,
-    /// Documents whose file has a new name.
+    /// Documents of renamed files.
     pub renamed: usize,
     /// Evidences in the domain afterwards.
     pub evidences: KindCounts,
-    /// Evidences that were embedded.
+    /// Number of embedded evidences.
     pub embedded: usize,
-    /// Documents left out. What was stored of them before stays.
+    /// Skipped documents; their earlier evidence stays.
     pub skipped: Vec<Skipped>,
-    /// Documents that were there already.
+    /// Unchanged documents.
     pub unchanged: usize,
-    /// Documents taken out, because their file is gone or holds them no longer.
+    /// Removed documents: their file is gone or no longer holds them.
     pub removed: usize,
-    /// Folders and files that seem to be gone, with documents that are kept all the same.
+    /// Missing folders and files whose documents are kept.
     pub kept: Vec<Kept>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// What is being done.
+/// The stage of an ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IngestStage {
     /// Reading and splitting documents.
     Reading,
     /// Embedding evidences.
     Embedding,
-    /// Bringing the search indexes in step; `done` and `total` count evidences.
+    /// Syncing the derived indexes; `done` and `total` count evidences.
     Indexing,
-    /// Looking at what is stored; `done` and `total` count evidences.
+    /// Checking stored evidences, which `done` and `total` count.
     Checking,
 }
 
-/// How far it is.
+/// Progress of an ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestProgress {
-    /// What is being done.
+    /// The stage.
     pub stage: IngestStage,
-    /// Files dealt with (evidences while indexing or embedding a whole domain again).
+    /// Processed files (evidences while indexing or re-embedding a domain).
     pub done: usize,
-    /// All of them.
+    /// Total of the same.
     pub total: usize,
     /// Evidences embedded so far in this run.
     pub embedded: usize,
-    /// The document at hand; empty where there is none.
+    /// The current document, or empty.
     pub current: String,
 }
 
-/// Hears of progress.
+/// Called with progress.
 pub type OnProgress<'a> = dyn FnMut(IngestProgress) + 'a;

@@ -1,13 +1,14 @@
-//! A queue between two threads that holds no more than so much.
+//! A bounded queue between two threads.
 //!
+//! Takes items with their sizes, gives them in order.
 //! Invariants: pushing waits while the queue is full, popping while it is empty; both end at once when the other side
-//! is gone, also when it panicked; one thing that is larger than the queue still passes through.
+//! is gone, also after a panic; one item larger than the limit still passes.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The most that waits in the queue.
+/// Limits of the queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) things: usize,
@@ -26,12 +27,12 @@ struct State<T> {
     closed: bool,
 }
 
-/// What comes out of a queue.
+/// The result of a pop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Popped<T> {
-    /// The next thing.
+    /// The next item.
     Thing(T),
-    /// Nothing came in time.
+    /// Timeout.
     NotYet,
     /// The queue is closed and empty.
     End,
@@ -47,7 +48,7 @@ impl<T> Queue<T> {
         Self { limits, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// The end of this value closes the queue.
+    /// A guard that closes the queue when dropped.
     pub(super) fn close_on_drop(&self) -> CloseOnDrop<'_, T> {
         CloseOnDrop(self)
     }
@@ -67,7 +68,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// The next thing, for which this waits no longer than `patience`.
+    /// The next item; waits at most `patience`.
     pub(super) fn pop(&self, patience: Duration) -> Popped<T> {
         let empty = |state: &mut State<T>| state.waiting.is_empty() && !state.closed;
         let waited = self.changed.wait_timeout_while(self.locked(), patience, empty);
@@ -91,7 +92,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Closes its queue at the end of its life.
+/// Closes its queue when dropped.
 pub(super) struct CloseOnDrop<'a, T>(&'a Queue<T>);
 
 impl<T> Drop for CloseOnDrop<'_, T> {

@@ -1,9 +1,10 @@
-//! The thread that reads and splits ahead while the embedder works.
+//! The thread that reads and splits files ahead of the embedder.
 //!
-//! Takes files one by one, gives steps: what to store of them, and what to leave as it is.
-//! Invariants: it only reads the database, over a connection of its own; a reader of a format that panics costs its
-//! file, not the run; it stops within a document once the work is cancelled, of which it then says nothing, and between
-//! two once the other side is gone.
+//! Takes files one by one, gives steps: documents to store, and files to leave as they are.
+//! Invariants: it only reads the database, over its own connection; a panicking format reader loses its file, not the
+//! run; on cancellation it stops within a document, which it then does not report, and when the other side is gone,
+//! between two documents.
+//! Not here: embedding and storing (`ingest`).
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -29,29 +30,29 @@ use ragonite_document::evidence::ContextParts;
 use ragonite_document::{Document, DocumentError, Member};
 use ragonite_inference::Embed;
 
-/// Name of the thread. A panic in it is caught, so it must not end the program.
+/// Name of the thread. Panics in it are caught and must not end the program.
 pub const READER_THREAD: &str = "reader";
 
-/// Parsers of nested markup want more than a thread has by default.
+/// Stack size in bytes: parsers of nested markup need more than the default.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Said of a document that was read before and cannot be read now.
+/// Added to the reason if a document was read before and cannot be read now.
 const KEPT: &str = "; its evidence from an earlier ingest is kept";
 
-/// What an evidence costs in memory beside its texts.
+/// Approximate bytes of an evidence beside its texts.
 const EVIDENCE_BYTES: usize = 400;
 
-/// What is to be done for a file or a document of it.
+/// A step for a file or one of its documents.
 pub(super) enum Step {
     /// The file is about to be read.
     Opened { path: String },
-    /// The file is as it was.
+    /// The file is unchanged.
     Unchanged { path: String, documents: usize, unread: Vec<Skipped> },
     /// The file cannot be read.
     Unreadable { path: PathBuf, reason: String },
-    /// The file stood at another path before.
+    /// The file was renamed.
     Renamed { from: PathBuf, to: String },
-    /// A document of the file is as it was.
+    /// A document of the file is unchanged.
     Same { path: String },
     /// A document of the file is new or changed.
     Member(Box<ParsedMember>),
@@ -61,10 +62,10 @@ pub(super) enum Step {
     Failed(IndexError),
 }
 
-/// A document with what to embed for it.
+/// A document and its texts to embed.
 pub(super) struct ParsedMember {
     pub(super) document: NewDocument,
-    /// For each evidence its hash and, where its text is not stored, what to embed.
+    /// For each evidence its hash and, if its text has no vector, the texts to embed.
     pub(super) texts: Vec<(TextHash, Option<Vec<Piece>>)>,
 }
 
@@ -94,7 +95,7 @@ pub(super) struct Reader<'a> {
     context: ContextParts,
     embedder: &'a dyn Embed,
     split: &'a SplitDocument<'a>,
-    /// Files that are no longer where they were, by content.
+    /// Missing files, by content.
     absent: HashMap<ContentHash, Vec<StoredFile>>,
     cancel: CancelToken,
 }
@@ -103,7 +104,8 @@ impl<'a> Reader<'a> {
     pub(super) fn new(
         db: DomainDb,
         made_with: String,
-        (context, embedder): (ContextParts, &'a dyn Embed),
+        context: ContextParts,
+        embedder: &'a dyn Embed,
         split: &'a SplitDocument<'a>,
         absent: Vec<StoredFile>,
     ) -> Self {
@@ -168,7 +170,7 @@ impl<'a> Reader<'a> {
             if queue.push(Step::Renamed { from, to: source }, 0).is_err() {
                 return Ok(Err(Closed));
             }
-            // It is read all the same: a title may be the file's name.
+            // It is read all the same: a title may come from the file name.
         }
         let stored = known.map_or_else(|| Ok(HashMap::new()), |file| self.db.member_hashes(file))?;
         let mut members = Members {
@@ -185,7 +187,7 @@ impl<'a> Reader<'a> {
         members.finish(content_hash, whole.unwrap_or_else(|_| Err(defect(&path))))
     }
 
-    /// The file that this one was before it was renamed. Another ending may mean another format, so it is another file.
+    /// The old path of a renamed file. Another extension may mean another format, so it counts as another file.
     fn renamed_from(&mut self, content_hash: &ContentHash, path: &Path) -> Option<PathBuf> {
         let files = self.absent.get_mut(content_hash)?;
         let fits = |file: &StoredFile| file.made_with == self.made_with && file.path.extension() == path.extension();
@@ -193,9 +195,14 @@ impl<'a> Reader<'a> {
         Some(files.remove(at).path)
     }
 
-    /// Splits a document and finds the texts that are not stored.
-    fn parse(&self, path: &Path, member: &str, read: (Document, ContentHash)) -> Result<ParsedMember, IndexError> {
-        let (document, content_hash) = read;
+    /// Splits a document and collects the texts without a vector.
+    fn parse(
+        &self,
+        path: &Path,
+        member: &str,
+        document: Document,
+        content_hash: ContentHash,
+    ) -> Result<ParsedMember, IndexError> {
         let split = (self.split)(&document)?;
         let mut texts = Vec::with_capacity(split.evidences.len());
         for evidence in &split.evidences {
@@ -220,27 +227,27 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What stands for a reader that panicked.
+/// The error for a panicking reader.
 fn defect(path: &Path) -> DocumentError {
     let source = io::Error::other("the program has a defect that this file brings out");
     DocumentError::Read { path: path.to_owned(), source }
 }
 
-/// Why the reading of a file was broken off.
+/// Why reading a file stopped.
 enum Stopped {
     Closed,
     Failed(IndexError),
 }
 
-/// The documents of the file at hand.
+/// The documents of the current file.
 struct Members<'r, 'a> {
     reader: &'r Reader<'a>,
     queue: &'r Queue<Step>,
     path: &'r Path,
-    /// What is stored of the file: hash by member.
+    /// Stored content hashes, by member.
     stored: HashMap<String, ContentHash>,
     seen: HashSet<String>,
-    /// How many members of a name there were, for names that came more than once.
+    /// Number of members of a repeated name.
     copies: HashMap<String, usize>,
     unread: Vec<(String, String)>,
     stopped: Option<Stopped>,
@@ -269,7 +276,7 @@ impl Members<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// An archive may hold several members of one name: the second is `name (2)`.
+    /// A unique member name: the second of equal names becomes `name (2)`.
     fn unused(&mut self, name: String) -> String {
         let mut free = name.clone();
         while self.seen.contains(&free) {
@@ -286,7 +293,7 @@ impl Members<'_, '_> {
         let (step, bytes) = if self.stored.get(name) == Some(&content_hash) {
             (Step::Same { path: path_text(self.path) }, 0)
         } else {
-            let parsed = self.reader.parse(self.path, name, (document, content_hash)).map_err(Stopped::Failed)?;
+            let parsed = self.reader.parse(self.path, name, document, content_hash).map_err(Stopped::Failed)?;
             let bytes = weight(&parsed);
             (Step::Member(Box::new(parsed)), bytes)
         };
@@ -309,7 +316,7 @@ impl Members<'_, '_> {
         let kept = (!self.stored.is_empty()).then_some(KEPT);
         let whole = match read {
             Ok(()) => true,
-            // The disk may do better next time.
+            // Reading may succeed next time.
             Err(error @ DocumentError::Read { .. }) => {
                 let step = Step::Unreadable { path: self.path.to_path_buf(), reason: reason(&error, kept) };
                 return Ok(self.queue.push(step, 0));
@@ -334,12 +341,12 @@ impl Members<'_, '_> {
     }
 }
 
-/// Why something was not read, and what became of its evidence.
+/// The reason for a failure, and the fate of earlier evidence.
 fn reason(error: &DocumentError, kept: Option<&str>) -> String {
     chain(error) + kept.unwrap_or_default()
 }
 
-/// Hash of what was read and of how it is split.
+/// Hash of the document and its splitting settings.
 fn hash_of_document(document: &Document, made_with: &str, cancel: &CancelToken) -> Result<ContentHash, Canceled> {
     struct Hashing<'c>(Sha256, &'c CancelToken);
     impl io::Write for Hashing<'_> {
@@ -354,13 +361,13 @@ fn hash_of_document(document: &Document, made_with: &str, cancel: &CancelToken) 
     }
     let mut hashing = Hashing(Sha256::new(), cancel);
     hashing.0.update(made_with);
-    // A document is plain data, which always serializes, and hashing fails only where the work is cancelled.
+    // Serializing plain data cannot fail; hashing fails only on cancellation.
     let _ = serde_json::to_writer(&mut hashing, document);
     cancel.check()?;
     Ok(ContentHash(hex(&hashing.0.finalize())))
 }
 
-/// About how much memory a document takes while it waits.
+/// Approximate bytes of a waiting document.
 fn weight(parsed: &ParsedMember) -> usize {
     let of_texts = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.text.len()).sum::<usize>();
     let evidences = parsed.document.split.evidences.iter().zip(&parsed.texts);

@@ -1,7 +1,8 @@
-//! Everything that is derived, made again: the vectors where they have to be, and both indexes.
+//! Rebuilds all derived data: the vectors if needed, and both indexes.
 //!
-//! Invariants: no source file is read; the old vectors stay until the new ones are complete, and then all change in
-//! one step; what was embedded outlives a kill, so that the next run goes on.
+//! Takes a domain's folder and an embedder, gives the open domain.
+//! Invariants: no source file is read; the old vectors stay until all new ones exist, and are then swapped in one step;
+//! new vectors outlive a kill, so that the next run continues.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,16 +21,16 @@ use super::{Index, IndexError, windows};
 use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_inference::{Embed, Embedding, EncoderIdentity};
 
-/// Evidences that are looked at together, so that texts of like length are embedded together.
+/// Evidences processed together, so that texts of similar length are embedded together.
 const STEP: usize = 512;
 
 impl Index {
-    /// Builds the derived indexes anew. Every evidence is embedded again where the domain was embedded with another
-    /// embedder, else only those that have no vector.
+    /// Rebuilds the derived indexes. With another embedder every evidence is embedded again, else only those without a
+    /// vector.
     ///
     /// # Errors
-    /// [`IndexError::NotFound`], [`IndexError::Busy`], [`IndexError::Canceled`] or when the embedder or the disk
-    /// fails; the old vectors stay until the new ones are complete.
+    /// [`IndexError::NotFound`], [`IndexError::Busy`], [`IndexError::Canceled`] or if the embedder or the disk fails;
+    /// the old vectors stay until all new ones exist.
     pub fn rebuild(
         folder: &Path,
         embedder: &dyn Embed,
@@ -45,7 +46,7 @@ impl Index {
             db.take_over_vectors(identity)?;
         }
         embed_the_rest(&mut db, embedder, cancel, on_progress)?;
-        // The ids stay while their vectors change, so the old file must be gone before the new vectors are there.
+        // Ids stay while their vectors change, so the old file must go before the new vectors come.
         Dense::delete(folder)?;
         db.swap_vectors(identity)?;
         Lexical::create(folder)?;
@@ -60,7 +61,7 @@ fn embed_the_rest(
     cancel: &CancelToken,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
-    let (total, _) = db.evidence_counts(0)?;
+    let total = db.evidence_counts(0)?.total;
     let mut embedded = 0;
     loop {
         cancel.check()?;
@@ -91,7 +92,7 @@ fn embed_the_rest(
 }
 
 impl DomainDb {
-    /// Forgets vectors that an earlier rebuild with another embedder left.
+    /// Deletes new vectors of another embedder from an earlier rebuild.
     fn forget_next_of_others(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
         let fingerprint = embedder.fingerprint.clone();
         self.write("storing the new vectors", |transaction| {
@@ -99,7 +100,7 @@ impl DomainDb {
         })
     }
 
-    /// The present vectors are those of the embedder, where they have its size.
+    /// Takes over the present vectors of the right size.
     fn take_over_vectors(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
         let (fingerprint, bytes) = (embedder.fingerprint.clone(), embedder.dimensions * size_of::<f32>());
         self.write("storing the new vectors", |transaction| {
@@ -145,7 +146,7 @@ impl DomainDb {
         })
     }
 
-    /// Puts the new vectors in place of the old ones, with the embedder that made them, or changes nothing.
+    /// Swaps old and new vectors and the embedder, in one transaction.
     fn swap_vectors(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
         let mut manifest = self.manifest()?;
         manifest.embedder = embedder.clone();

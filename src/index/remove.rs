@@ -1,8 +1,9 @@
 //! Deletes a domain.
 //!
-//! Invariants: only what a domain consists of is deleted, by name, and never through a link; a folder that holds
-//! anything else is left as it is; a kill leaves the domain or a folder that is none, which the next ingest
-//! of that name takes over.
+//! Takes the folder of a domain.
+//! Invariants: only known files of a domain are deleted, by name, and never through a link; a folder with anything else
+//! is not touched; a kill leaves the domain, or a folder that is not one and that the next ingest of that name takes
+//! over.
 
 use std::fs;
 use std::io;
@@ -14,17 +15,17 @@ use super::error::file_error;
 use super::repair::{LOCK_FILE, WriteLock};
 use super::{dense, lexical, list};
 
-/// What a domain is asked with where that is not as configured; `config` reads and writes it.
+/// File name of a domain's own settings; `config` reads and writes it.
 pub const SETTINGS_FILE: &str = "settings.toml";
 
-/// End of the name it has while it is written.
+/// Suffix of its name while it is written.
 pub const SETTINGS_TEMPORARY: &str = ".new";
 
-/// Deletes the domain in `folder` for good, a damaged one as well.
+/// Deletes the domain in `folder`, even a damaged one.
 ///
 /// # Errors
-/// [`IndexError::NotFound`] where no domain is; [`IndexError::Foreign`] where the folder holds what is no part of one;
-/// [`IndexError::Busy`] while another process writes to it; when a file cannot be deleted.
+/// [`IndexError::NotFound`] without a domain; [`IndexError::Foreign`] if the folder holds foreign files;
+/// [`IndexError::Busy`] while another process writes; if a file cannot be deleted.
 pub fn remove_domain(folder: &Path) -> Result<(), IndexError> {
     find_domain(folder)?;
     let parts = parts(folder)?;
@@ -44,7 +45,7 @@ fn remove_parts(folder: &Path, parts: Vec<PathBuf>) -> Result<(), IndexError> {
     fs::remove_dir(folder).map_err(|source| file_error("deleting", folder, source))
 }
 
-/// Removes the folder of what a kill left of a domain; nothing where there is none.
+/// Removes the leftovers of a killed deletion, if any.
 pub(super) fn remove_rest(folder: &Path) -> Result<(), IndexError> {
     if !folder.is_dir() {
         return Ok(());
@@ -53,10 +54,10 @@ pub(super) fn remove_rest(folder: &Path) -> Result<(), IndexError> {
     remove_parts(folder, parts(folder)?)
 }
 
-/// Looks whether there is a domain in `folder`; a damaged one is one.
+/// Checks that there is a domain in `folder`, even a damaged one.
 ///
 /// # Errors
-/// [`IndexError::NotFound`] where none is.
+/// [`IndexError::NotFound`] if there is none.
 pub fn find_domain(folder: &Path) -> Result<(), IndexError> {
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir());
     if is_folder && folder.join(FILE).is_file() {
@@ -65,7 +66,7 @@ pub fn find_domain(folder: &Path) -> Result<(), IndexError> {
     Err(IndexError::NotFound { path: folder.to_path_buf(), like: list::name_like(folder) })
 }
 
-/// What is in the folder, all of it ours; the lock comes last.
+/// The entries of the folder, all known; the lock comes last.
 fn parts(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
     let failed = |source| file_error("reading the folder", folder, source);
     let mut parts = Vec::new();
@@ -82,7 +83,7 @@ fn parts(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
         }
         parts.push(entry.path());
     }
-    // The lock may be made only now, and goes last, so that nobody makes a domain here meanwhile.
+    // The lock file may not exist yet, and goes last, so that nobody creates a domain here meanwhile.
     parts.retain(|path| !path.ends_with(LOCK_FILE));
     parts.push(folder.join(LOCK_FILE));
     Ok(parts)

@@ -1,10 +1,11 @@
-//! What is on disk against what is stored: files to look at, files that are gone, files that may only be out of reach.
+//! Compares files on disk with the database: files to read, files that are gone, files that may be unreachable.
 //!
-//! Invariants: a file counts as gone only when the folder it was found in was listed and neither the listing nor the
-//! file system has it; a given folder that is missing, cannot be listed or holds no document any more says nothing about
-//! its files, for a disk may be unplugged, and neither does a folder below it that is there and has nothing in it, for
-//! that is what a disk leaves that was mounted there; files outside the given folders are not looked at.
-//! Not here: reading files (`reader`), taking documents out (`ingest`).
+//! Takes paths, gives a [`Scan`].
+//! Invariants: a file counts as gone only if its folder was listed and neither the listing nor the file system has it.
+//! A given folder that is missing, cannot be listed or holds no document says nothing about its files, for a disk may
+//! be unplugged; nor does an empty folder below it, which may be an unused mount point. Files outside the given folders
+//! are not considered.
+//! Not here: reading files (`reader`), removing documents (`ingest`).
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,34 +19,34 @@ use super::ingest::Absent;
 use super::progress::{Kept, KeptReason, Skipped};
 use ragonite_document::{self, DocumentError};
 
-/// What is done about documents whose whole folder seems to be gone.
+/// Treatment of documents whose whole folder is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// They are kept, and the report says so.
+    /// Keep them and report it.
     #[default]
     Keep,
-    /// They are taken out: the user said that the folder is gone for good.
+    /// Remove them: the user said that the folder is gone for good.
     Remove,
 }
 
-/// What was found out.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Files to read, in order, each once.
+    /// Files to read, in order, without repeats.
     pub(super) files: Vec<PathBuf>,
-    /// What was given and is there.
+    /// Given paths that exist.
     pub(super) roots: Vec<Root>,
-    /// What was given and is gone for good.
+    /// Given paths that are gone for good.
     pub(super) forgotten: Vec<PathBuf>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) absent: Absent,
     pub(super) kept: Vec<Kept>,
 }
 
-/// Looks at `paths`.
+/// Scans `paths`.
 pub(super) fn scan(db: &DomainDb, paths: &[PathBuf], missing: Missing) -> Result<Scan, IndexError> {
     let known = db.roots()?;
-    let mut survey = Scan::default();
+    let mut scan = Scan::default();
     let mut out = Unreachable::default();
     let mut stored = Vec::new();
     db.each_file(&mut |file| stored.push(file))?;
@@ -54,7 +55,7 @@ pub(super) fn scan(db: &DomainDb, paths: &[PathBuf], missing: Missing) -> Result
         match fs::metadata(&resolved) {
             Ok(there) => {
                 let kind = if there.is_dir() { RootKind::Folder } else { RootKind::File };
-                survey.roots.push(Root { path: resolved, kind });
+                scan.roots.push(Root { path: resolved, kind });
             }
             Err(source) => {
                 let was_given = known.iter().any(|root| root.path == resolved);
@@ -65,26 +66,26 @@ pub(super) fn scan(db: &DomainDb, paths: &[PathBuf], missing: Missing) -> Result
             }
         }
     }
-    let given: Vec<PathBuf> = survey.roots.iter().map(|root| root.path.clone()).collect();
+    let given: Vec<PathBuf> = scan.roots.iter().map(|root| root.path.clone()).collect();
     let found = ragonite_document::discover(&given).map_err(IndexError::Documents)?;
-    survey.files = found.documents;
-    survey.skipped = found.skipped.into_iter().map(|s| Skipped { path: s.path, reason: s.reason }).collect();
-    out.unlisted = survey.skipped.iter().map(|skipped| skipped.path.clone()).collect();
-    out.look_at_folders(&survey, &known);
-    let on_disk: HashSet<&Path> = survey.files.iter().map(PathBuf::as_path).collect();
+    scan.files = found.documents;
+    scan.skipped = found.skipped.into_iter().map(|s| Skipped { path: s.path, reason: s.reason }).collect();
+    out.unlisted = scan.skipped.iter().map(|skipped| skipped.path.clone()).collect();
+    out.look_at_folders(&scan, &known);
+    let on_disk: HashSet<&Path> = scan.files.iter().map(PathBuf::as_path).collect();
     stored.retain(|file| !on_disk.contains(file.path.as_path()));
-    survey.sort_absent(stored, &out, missing);
-    Ok(survey)
+    scan.sort_absent(stored, &out, missing);
+    Ok(scan)
 }
 
-/// Whether there is surely no file at a path.
+/// Whether a path surely does not exist.
 pub(super) fn is_gone(path: &Path) -> bool {
     let absent = |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     fs::symlink_metadata(path).is_err_and(absent)
 }
 
-/// A path as it is stored: the same file has the same path, from whichever folder and through whichever link it was
-/// named. What does not exist is resolved as far as it does.
+/// The canonical path: the same for every folder and link through which a file is named. A missing path is resolved as
+/// far as it exists.
 fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     for there in absolute.ancestors() {
@@ -103,19 +104,19 @@ fn reason_of(error: &io::Error) -> KeptReason {
     }
 }
 
-/// Folders whose listing says nothing about the files that were in them.
+/// Folders whose listing says nothing about their files.
 #[derive(Default)]
 struct Unreachable {
     roots: Vec<(PathBuf, KeptReason)>,
-    /// What could not be listed or read below a folder that was.
+    /// Entries below a listed folder that could not be listed or read.
     unlisted: Vec<PathBuf>,
 }
 
 impl Unreachable {
-    /// Looks at the folders that were given now or earlier: one that holds no document may be a disk that is not there.
-    fn look_at_folders(&mut self, survey: &Scan, known: &[Root]) {
+    /// Checks the folders given now or earlier: one without documents may be an unplugged disk.
+    fn look_at_folders(&mut self, scan: &Scan, known: &[Root]) {
         let is_folder = |root: &&Root| root.kind == RootKind::Folder;
-        let given = || survey.roots.iter().filter(is_folder);
+        let given = || scan.roots.iter().filter(is_folder);
         let earlier = known.iter().filter(is_folder);
         let earlier = earlier.filter(|root| given().any(|outer| root.path.starts_with(&outer.path)));
         for root in given().chain(earlier) {
@@ -123,7 +124,7 @@ impl Unreachable {
                 Err(error) => Some(reason_of(&error)),
                 Ok(there) if !there.is_dir() => None,
                 Ok(_) if self.unlisted.contains(&root.path) => Some(KeptReason::Unreadable),
-                Ok(_) if !survey.files.iter().any(|file| file.starts_with(&root.path)) => Some(KeptReason::Empty),
+                Ok(_) if !scan.files.iter().any(|file| file.starts_with(&root.path)) => Some(KeptReason::Empty),
                 Ok(_) => None,
             };
             if let Some(reason) = reason
@@ -134,7 +135,7 @@ impl Unreachable {
         }
     }
 
-    /// The innermost folder around a file that says nothing about it.
+    /// The innermost unreachable folder around a file.
     fn around(&self, file: &Path) -> Option<(PathBuf, KeptReason)> {
         let around = self.roots.iter().filter(|(root, _)| file.starts_with(root));
         let around = around.max_by_key(|(root, _)| root.as_os_str().len()).cloned();
@@ -142,14 +143,14 @@ impl Unreachable {
     }
 }
 
-/// The innermost folder around a file that is still there, where there is nothing at all in it.
+/// The innermost existing folder around a file, if it is empty.
 fn bare_folder(file: &Path) -> Option<PathBuf> {
     let folder = file.ancestors().skip(1).find(|folder| folder.is_dir())?;
     fs::read_dir(folder).ok()?.next().is_none().then(|| folder.to_path_buf())
 }
 
 impl Scan {
-    /// Sorts the stored files that were not found into those that are gone and those that may come back.
+    /// Sorts stored files that were not found into gone and perhaps unreachable ones.
     fn sort_absent(&mut self, stored: Vec<StoredFile>, out: &Unreachable, missing: Missing) {
         for file in stored {
             let listed =
@@ -159,7 +160,7 @@ impl Scan {
                 || !is_gone(&file.path)
                 || out.unlisted.iter().any(|unlisted| file.path.starts_with(unlisted))
             {
-                // Not asked about, still there under a name that is not read, or behind a folder that cannot be listed.
+                // Outside the given paths, still there but not read, or behind a folder that cannot be listed.
                 continue;
             }
             match around {

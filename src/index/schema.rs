@@ -1,6 +1,7 @@
-//! The tables of `domain.db` and how the file is opened.
+//! The tables of `domain.db`, and how the file is opened.
 //!
-//! Invariants: the format version is in `user_version` and is looked at before anything else is read or changed;
+//! Takes a path, gives a connection.
+//! Invariants: the format version is in `user_version` and is checked before anything else is read or changed;
 //! write-ahead logging, so that a search never waits for an ingest; file mode 0600 in a folder of mode 0700.
 
 use std::fs;
@@ -12,21 +13,21 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::IndexError;
 use super::error::{file_error, store_error};
 
-/// Format of `domain.db` that this program writes.
+/// Format of `domain.db` that this program reads and writes.
 pub(super) const FORMAT: i64 = 2;
 
-/// Marks the file as ours (`ragn`), so that another SQLite file is told apart from a damaged one.
+/// SQLite application id (`ragn`), to tell a foreign SQLite file from a damaged domain.
 const APPLICATION_ID: i64 = 0x7261_676e;
 
-/// How long a write waits for another process: longer than the largest document takes to store.
+/// How long a write waits for another process: longer than storing the largest document takes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Ids of evidences are never used twice (`AUTOINCREMENT`): derived indexes and old turns rely on it.
-/// `removed_evidences` tells the derived indexes what to forget; `generation` columns what to take in. Once both indexes
-/// have forgotten, its rows go; a row of evidence 0, which no evidence is, then says up to which generation they went.
-/// A file's `content_hash` is empty while it is not wholly stored. `unread` holds what of it could not be read.
-/// `ready_vectors` are embedded but their documents are not stored yet; `next_vectors` belong to an embedder that is
-/// about to take the place of the present one. Both outlive a kill, so that nothing is embedded twice.
+/// Evidence ids are never reused (`AUTOINCREMENT`): derived indexes and old turns rely on it. `removed_evidences` lists
+/// removals for the derived indexes; `generation` columns mark additions. Once both indexes have processed removals,
+/// their rows are deleted; a row with evidence 0 then holds the generation up to which they were deleted. A file's
+/// `content_hash` is empty until it is wholly stored. `unread` lists members that could not be read. `ready_vectors`
+/// are staged for documents that are not stored yet; `next_vectors` belong to an embedder that is about to replace the
+/// present one. Both outlive a kill, so that nothing is embedded twice.
 const TABLES: &str = "
 CREATE TABLE manifest (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
@@ -115,7 +116,7 @@ CREATE TABLE removed_evidences (
 ) STRICT;
 ";
 
-/// Opens a database that must be there, and checks its format.
+/// Opens an existing database and checks its format.
 pub(super) fn open(path: &Path) -> Result<Connection, IndexError> {
     let connection = connect(path, OpenFlags::empty())?;
     check_format(&connection, path)?;
@@ -123,7 +124,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, IndexError> {
     Ok(connection)
 }
 
-/// Makes a database with everything `fill` writes, or none at all: a kill leaves an empty file, which the next call
+/// Creates a database with the rows that `fill` writes, atomically: a kill leaves an empty file, which the next call
 /// takes over.
 pub(super) fn create(
     path: &Path,
@@ -158,7 +159,7 @@ fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, IndexError> {
 fn configure(connection: &Connection, path: &Path) -> Result<(), IndexError> {
     let failed = |source| store_error("opening the database", path, source);
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
-    // In WAL mode NORMAL keeps the database whole at any kill; a power cut may lose the last documents, never half of
+    // In WAL mode NORMAL keeps the database intact after a kill; a power cut may lose the last documents, never half of
     // one, and the next ingest reads them again.
     connection.pragma_update(None, "synchronous", "normal").map_err(failed)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
@@ -194,13 +195,13 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), IndexError> 
     Ok(())
 }
 
-/// Makes the folder of a domain, for its owner alone.
+/// Creates the folder of a domain, readable by its owner only.
 pub(super) fn make_private_folder(folder: &Path) -> Result<(), IndexError> {
     fs::create_dir_all(folder).map_err(|source| file_error("making the folder", folder, source))?;
     restrict(folder, 0o700)
 }
 
-/// SQLite gives its journal files the mode of the database, so it is enough to make that one private.
+/// Makes the database private; SQLite gives its journal files the same mode.
 pub(super) fn make_private_file(path: &Path) -> Result<(), IndexError> {
     let made = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
     made.map_err(|source| file_error("making the database", path, source))?;

@@ -1,4 +1,4 @@
-//! What the index gives back.
+//! Results that the index gives.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use ragonite_base::{DocumentId, EvidenceId};
 use ragonite_document::evidence::{ContextParts, Evidence, Kind};
 use ragonite_inference::EncoderIdentity;
 
-/// An evidence found by one of the two searches.
+/// An evidence with its score in one of the two searches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
     /// The evidence.
@@ -17,12 +17,12 @@ pub struct Scored {
     pub score: f64,
 }
 
-/// Best first; equal scores in the order of their ids, so that a search gives the same list every time.
+/// Sorts best first; ties by id, so that a search always gives the same list.
 pub(super) fn sort_best_first(found: &mut [Scored]) {
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.evidence.cmp(&b.evidence)));
 }
 
-/// An evidence with where it came from.
+/// An evidence with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvidence {
     /// Its id.
@@ -31,24 +31,24 @@ pub struct StoredEvidence {
     pub document: DocumentId,
     /// Title of the document.
     pub title: String,
-    /// Address of the document; its path where it has none.
+    /// URL of the document, else its path.
     pub url: String,
-    /// Date of the document, as its source gives it.
+    /// Date of the document, as its source writes it.
     pub date: Option<String>,
-    /// Wiki space of the document, or comparable container.
+    /// Wiki space of the document, or similar container.
     pub space: Option<String>,
     /// Titles of the pages above its document, outermost first.
     pub ancestors: Vec<String>,
-    /// Context parts that its document was embedded and indexed with.
+    /// Indexed context parts of its document.
     pub indexed: ContextParts,
     /// The evidence.
     pub evidence: Evidence,
 }
 
-/// How many evidences of each kind.
+/// Number of evidences by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindCounts {
-    /// Running text.
+    /// Passages.
     pub passage: usize,
     /// Lists.
     pub list: usize,
@@ -59,7 +59,7 @@ pub struct KindCounts {
 }
 
 impl KindCounts {
-    /// All of them.
+    /// The sum.
     #[must_use]
     pub fn total(&self) -> usize {
         self.passage + self.list + self.table + self.row
@@ -84,27 +84,27 @@ impl fmt::Display for KindCounts {
     }
 }
 
-/// A domain at a glance.
+/// Summary of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Name for people; empty where none was given.
+    /// Display name; empty for none.
     pub title: String,
-    /// Documents in it.
+    /// Number of documents.
     pub documents: usize,
-    /// Evidences in it.
+    /// Number of evidences by kind.
     pub evidences: KindCounts,
-    /// When documents last changed: RFC 3339.
+    /// Time of the last change of documents, RFC 3339.
     pub changed_at: String,
-    /// When an ingest last came to its end: RFC 3339; none where none did.
+    /// End of the last completed ingest, RFC 3339; none if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ingested_at: Option<String>,
-    /// What made the vectors.
+    /// The embedder of the vectors.
     pub embedder: EncoderIdentity,
-    /// Text put before the instructions of every prompt; empty for the default.
+    /// Prompt prefix; empty for the default.
     pub prompt_prefix: String,
 }
 
-/// The kind that a stored word means.
+/// The kind with this stored name.
 pub(super) fn kind_of(word: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }

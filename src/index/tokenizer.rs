@@ -1,15 +1,16 @@
-//! Text to the words that are indexed and searched, the same for both.
+//! The tokenizer, the same for indexing and searching.
 //!
-//! Takes a text and its language, gives words in the form in which they meet: lower-case, without accents (`Müller` and
-//! `muller`), without the endings of the language (`tests` and `testing` meet `test`; German `Häuser` and `Haus`).
-//! A run such as `OXT-1654`, `9.0.2`, `qemu-dm` or `7.0-Pumpenlauf` is one word, and so are its parts: what hyphens,
-//! slashes and the like hold together (`7.0`, `pumpenlauf`), and of these what dots hold together (`7`, `0`).
-//! Invariants: a run and its parts are always both there, in the order of the text; every word lies in the text, at its
-//! offsets; the words of a text are as many in one language as in the other.
-//! Not here: what a question looks for (`lexical::query_expansion`), splitting compounds (`lexical::compound`).
+//! Takes a text and its language, gives normalized words: lower-case, without accents (`Müller` and `muller`) and
+//! endings (`tests` and `testing` become `test`; German `Häuser` and `Haus` become one). An identifier such as
+//! `OXT-1654`, `9.0.2`, `qemu-dm` or `7.0-Pumpenlauf` is one word, and so are its parts: those between hyphens, slashes
+//! and the like (`7.0`, `pumpenlauf`), and of these those between dots (`7`, `0`).
+//! Invariants: an identifier and its parts always come together, in text order; every word lies in the text at its
+//! offsets; a text has the same number of words in both languages.
+//! Not here: the terms of a question (`lexical::query_expansion`), splitting compounds (`lexical::compound`).
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, PreTokenizedString, RemoveLongFilter, Stemmer,
@@ -22,16 +23,16 @@ use ragonite_document::evidence::has_row_label;
 /// Longest word in bytes; longer ones are hashes and addresses, whose parts are indexed.
 const LONGEST_WORD: usize = 64;
 
-/// Characters that hold a run together when a letter or digit stands on both sides. Each is one byte long.
+/// Characters that join an identifier between letters or digits. Each is one byte long.
 const JOINS: [char; 6] = ['.', '-', '_', '/', ':', '@'];
 
-/// Those among them that hold a part of a run together, as in `9.0.2` or `example.org`.
+/// The join inside a part, as in `9.0.2` or `example.org`.
 const INNER_JOIN: char = '.';
 
-/// How much of a text is looked at to tell its language.
+/// Bytes of a text used for language detection.
 const LANGUAGE_BYTES: usize = 4096;
 
-/// Words that make up much of every German text and of no English one. `die`, `war` and `was` are in both.
+/// Frequent words of German texts that English texts lack. `die`, `war` and `was` are in both.
 const GERMAN_MARKS: [&str; 24] = [
     "der", "das", "und", "ist", "nicht", "mit", "von", "auf", "ein", "eine", "einer", "den", "dem", "des", "wird",
     "werden", "sind", "im", "zu", "auch", "oder", "bei", "nach", "sich",
@@ -43,43 +44,43 @@ const ENGLISH_MARKS: [&str; 20] = [
     "which", "will", "has",
 ];
 
-/// Marks of English that join the cells of a row.
+/// English words that join the cells of a verbalized row.
 const ROW_WORDS: [&str; 2] = ["is", "and"];
 
-/// Words of English questions that tantivy's short list of stop words leaves out.
+/// Question words that tantivy's short English stop word list lacks.
 const ENGLISH_QUESTION_WORDS: [&str; 28] = [
     "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "do", "does", "did", "were", "been", "has",
     "have", "had", "can", "could", "would", "should", "me", "my", "you", "from", "about", "its", "than",
 ];
 
-/// Words of German questions that are missing likewise.
+/// The same for German.
 const GERMAN_QUESTION_WORDS: [&str; 12] =
     ["wer", "wem", "wen", "wessen", "wann", "warum", "wieso", "wofür", "wodurch", "womit", "wurde", "wurden"];
 
-/// The analyser of texts in a language.
+/// The analyzer for texts in a language.
 pub(super) fn analyzer(language: Language) -> TextAnalyzer {
     match language {
         Language::English => {
             surface().filter(AsciiFoldingFilter).filter(Stemmer::new(TantivyLanguage::English)).build()
         }
-        // German endings are told by umlauts, so the accents go last.
+        // The German stemmer needs umlauts, so accents are folded last.
         Language::German => surface().filter(Stemmer::new(TantivyLanguage::German)).filter(AsciiFoldingFilter).build(),
     }
 }
 
-/// Words as they are written but for case; as many as [`analyzer`] gives.
+/// Lower-cased words; as many as [`analyzer`] gives.
 fn surface() -> TextAnalyzerBuilder<impl Tokenizer> {
     TextAnalyzer::builder(IdentifierTokenizer).filter(RemoveLongFilter::limit(LONGEST_WORD)).filter(LowerCaser)
 }
 
-/// The places of those of the first `most` words that are not in every sentence of the language.
-fn telling(text: &str, language: Language, most: usize) -> HashSet<usize> {
+/// The positions of the first `most` words that are not stop words.
+fn without_stop_words(text: &str, language: Language, most: usize) -> HashSet<usize> {
     let (of, more): (_, &[&str]) = match language {
         Language::English => (TantivyLanguage::English, &ENGLISH_QUESTION_WORDS),
         Language::German => (TantivyLanguage::German, &GERMAN_QUESTION_WORDS),
     };
     let more = StopWordFilter::remove(more.iter().map(|word| (*word).to_owned()));
-    // Stop words are listed with their umlauts and endings.
+    // Stop words are listed with umlauts and endings.
     let analyzer = match StopWordFilter::new(of) {
         Some(common) => surface().filter(common).filter(more).build(),
         None => surface().filter(more).build(),
@@ -87,12 +88,12 @@ fn telling(text: &str, language: Language, most: usize) -> HashSet<usize> {
     tokens_of(analyzer, text, most).into_iter().map(|token| token.position).collect()
 }
 
-/// A text as the index takes it.
+/// A tokenized text for the index.
 pub(super) fn analyzed(text: &str, language: Language) -> PreTokenizedString {
     PreTokenizedString { text: text.to_owned(), tokens: tokens_of(analyzer(language), text, usize::MAX) }
 }
 
-/// The language of a text that is indexed, English where it does not tell.
+/// The language of an indexed text, English if unknown.
 pub(super) fn text_language(text: &str) -> Language {
     match language_hint(text) {
         LanguageHint::Words(language) => language,
@@ -100,19 +101,19 @@ pub(super) fn text_language(text: &str) -> Language {
     }
 }
 
-/// What a text says of its language.
+/// A hint at the language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LanguageHint {
-    /// Most of its small words are of this language.
+    /// Most of its function words are of this language.
     Words(Language),
-    /// They tell nothing, and it has an umlaut, in a German word or in a name.
+    /// Function words do not decide, and it has an umlaut, in a German word or in a name.
     Umlaut,
-    /// Nothing.
+    /// No hint.
     Nothing,
 }
 
-/// What a text says of its language. Rows and technical terms are too short for the statistics by which the language of a
-/// question is told. What puts the cells of a row into a sentence is English whatever they say, and counts for nothing.
+/// The language hint of a text. Rows and technical terms are too short for the statistics used for questions. The
+/// English words that verbalize a row do not count.
 pub(super) fn language_hint(text: &str) -> LanguageHint {
     let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
     let is_row = has_row_label(text);
@@ -134,24 +135,24 @@ pub(super) fn language_hint(text: &str) -> LanguageHint {
 /// A word in all its forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its place among the words of the text.
+    /// Its position among the words of the text.
     pub(super) place: usize,
-    /// Where it begins in the text, in bytes.
+    /// Byte offset of its start.
     pub(super) at: usize,
-    /// Where it ends in the text.
+    /// Byte offset of its end.
     pub(super) end: usize,
-    /// Whether a letter behind its first one is a capital.
+    /// Whether it has a capital behind its first letter.
     pub(super) has_inner_capital: bool,
-    /// As it is written, but lower-case.
+    /// As written, in lower case.
     pub(super) surface: String,
-    /// As an English text has it in the index.
+    /// Its form in English texts.
     pub(super) english: String,
-    /// As a German text has it in the index.
+    /// Its form in German texts.
     pub(super) german: String,
 }
 
 impl Word {
-    /// The form in which texts of a language have it.
+    /// Its form in texts of a language.
     pub(super) fn form(&self, language: Language) -> &str {
         match language {
             Language::English => &self.english,
@@ -159,31 +160,30 @@ impl Word {
         }
     }
 
-    /// Whether it has letters only: no identifier, number or run.
+    /// Whether it has letters only.
     pub(super) fn is_plain(&self) -> bool {
         self.surface.chars().all(char::is_alphabetic)
     }
 
-    /// Whether it is more than letters and more than a number: `9.0.2`, `oxt-1654`, `b2`, `follow-up`.
+    /// Whether it is neither a plain word nor a number: `9.0.2`, `oxt-1654`, `b2`, `follow-up`.
     pub(super) fn is_exact(&self) -> bool {
         !self.is_plain() && !self.surface.chars().all(char::is_numeric)
     }
 
-    /// Whether it names one thing by its form: `9.0.2`, `OXT-1654`, `B2`, `Wi-Fi`. Letters with hyphens between them and
-    /// no capital inside are a word as any other: `follow-up`, `set-up`.
+    /// Whether it is an identifier: `9.0.2`, `OXT-1654`, `B2`, `Wi-Fi`, but not a hyphenated word without inner
+    /// capitals, such as `follow-up`.
     pub(super) fn is_identifier(&self) -> bool {
         let is_hyphenated = self.surface.chars().all(|c| c.is_alphabetic() || c == '-');
         self.is_exact() && (!is_hyphenated || self.has_inner_capital)
     }
 }
 
-/// The first `most` words of a question, without those that are in every sentence of its language unless it has no
-/// others.
+/// The first `most` words of a question without stop words, unless it has no others.
 pub(super) fn question_words(question: &str, language: Language, most: usize) -> Vec<Word> {
-    let telling = telling(question, language, most);
+    let kept = without_stop_words(question, language, most);
     let mut words = words(question, most);
-    if words.iter().any(|word| telling.contains(&word.place)) {
-        words.retain(|word| telling.contains(&word.place));
+    if words.iter().any(|word| kept.contains(&word.place)) {
+        words.retain(|word| kept.contains(&word.place));
     }
     words
 }
@@ -207,9 +207,17 @@ pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
         .collect()
 }
 
-/// Where a text has some of the words that were looked for, whatever their endings: the byte at which each stands, and which
-/// of `sought` it is. In the order of the text.
-pub fn word_positions(text: &str, sought: &[String]) -> Vec<(usize, usize)> {
+/// A sought word in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WordPosition {
+    /// Byte offset in the text.
+    pub at: usize,
+    /// Index among the sought words.
+    pub sought: usize,
+}
+
+/// The positions of `sought` words in a text, with any endings, in text order.
+pub fn word_positions(text: &str, sought: &[String]) -> Vec<WordPosition> {
     let wanted = sought.iter().map(|word| words(word, usize::MAX)).enumerate();
     // Of an identifier and its parts the whole.
     let whole = |forms: Vec<Word>| forms.into_iter().max_by_key(|word| word.end - word.at);
@@ -219,7 +227,7 @@ pub fn word_positions(text: &str, sought: &[String]) -> Vec<(usize, usize)> {
     };
     let found = words(text, usize::MAX).into_iter().filter_map(|word| {
         let (at, _) = wanted.iter().find(|(_, wanted)| is_same(wanted, &word))?;
-        Some((word.at, *at))
+        Some(WordPosition { at: word.at, sought: *at })
     });
     found.collect()
 }
@@ -228,7 +236,7 @@ fn has_inner_capital(word: &str) -> bool {
     word.chars().skip(1).any(char::is_uppercase)
 }
 
-/// A single word in the form that an analyser gives it.
+/// An analyzer's form of a single word.
 pub(super) fn form(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
     let mut stream = analyzer.token_stream(word);
     stream.advance().then(|| stream.token().text.clone())
@@ -243,7 +251,7 @@ fn tokens_of(mut analyzer: TextAnalyzer, text: &str, most: usize) -> Vec<Token> 
     tokens
 }
 
-/// Splits text into runs and the parts of runs.
+/// Splits text into words, identifiers and their parts.
 #[derive(Debug, Clone, Copy)]
 struct IdentifierTokenizer;
 
@@ -277,24 +285,24 @@ impl TokenStream for IdentifierStream {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
-    let mut push = |from: usize, to: usize| {
+    let mut push = |range: Range<usize>| {
         let position = tokens.len();
-        let text = text[from..to].to_owned();
-        tokens.push(Token { offset_from: from, offset_to: to, position, text, position_length: 1 });
+        let text = text[range.clone()].to_owned();
+        tokens.push(Token { offset_from: range.start, offset_to: range.end, position, text, position_length: 1 });
     };
     let mut rest = 0;
     while let Some(start) = text[rest..].find(char::is_alphanumeric).map(|at| rest + at) {
         let end = run_end(text, start);
-        push(start, end);
+        push(start..end);
         let is_outer = |c: char| JOINS.contains(&c) && c != INNER_JOIN;
-        let outer = parts(text, (start, end), is_outer);
-        for (from, to) in &outer {
+        let outer = parts(text, start..end, is_outer);
+        for part in &outer {
             if outer.len() > 1 {
-                push(*from, *to);
+                push(part.clone());
             }
-            let inner = parts(text, (*from, *to), |c| c == INNER_JOIN);
-            for (from, to) in inner.iter().filter(|_| inner.len() > 1) {
-                push(*from, *to);
+            let inner = parts(text, part.clone(), |c| c == INNER_JOIN);
+            for part in inner.iter().filter(|_| inner.len() > 1) {
+                push(part.clone());
             }
         }
         rest = end;
@@ -302,20 +310,20 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The pieces between the joins of a run; one where it has none.
-fn parts(text: &str, (start, end): (usize, usize), is_join: impl Fn(char) -> bool) -> Vec<(usize, usize)> {
-    let mut from = start;
-    let pieces = text[start..end].split(is_join);
+/// The byte ranges between the joins of an identifier; one without joins.
+fn parts(text: &str, range: Range<usize>, is_join: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut from = range.start;
+    let pieces = text[range].split(is_join);
     pieces
         .map(|piece| {
-            let part = (from, from + piece.len());
-            from = part.1 + 1;
+            let part = from..from + piece.len();
+            from = part.end + 1;
             part
         })
         .collect()
 }
 
-/// Where the run that starts at `start` ends.
+/// The end of the identifier or word that starts at `start`.
 fn run_end(text: &str, start: usize) -> usize {
     let mut chars = text[start..].char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -1,9 +1,9 @@
-//! A domain that is carried from one machine to another: a copy of its database, and taking one in.
+//! Export and import of a domain: a copy of its database, and taking one over.
 //!
-//! Invariants: the copy is whole, also while another process writes to the domain; what is taken in is a domain of a
-//! format that this program reads, or nothing is taken in. The derived indexes stay behind: they are made again from the
-//! database.
-//! Not here: the file that domains are carried in (room `bundle`).
+//! Takes folders of domains.
+//! Invariants: the copy is consistent even while another process writes; an import is a domain of a readable format, or
+//! nothing happens. Derived indexes are not transferred, but rebuilt from the database.
+//! Not here: the bundle file (`cli::bundle`).
 
 use std::fs;
 use std::path::Path;
@@ -14,16 +14,16 @@ use super::remove::{SETTINGS_FILE, remove_rest};
 use super::repair::WriteLock;
 use super::{IndexError, find_domain, schema};
 
-/// Beginning of the name that a domain has while another takes its place.
+/// Name prefix of a domain that is being replaced.
 const ASIDE: &str = ".replaced-";
 
-/// The files of a domain that are carried; the second is there where the domain has settings of its own.
+/// The transferred files of a domain; the second exists only if the domain has its own settings.
 pub const TRANSFERRED_FILES: [&str; 2] = [FILE, SETTINGS_FILE];
 
-/// Copies the domain in `folder` into the folder `to`, which is made where it is missing and must hold no domain.
+/// Copies the domain in `folder` into the folder `to`, which is created if needed and must hold no domain.
 ///
 /// # Errors
-/// [`IndexError::NotFound`] where no domain is; when the database cannot be read, or the copy not be written.
+/// [`IndexError::NotFound`] without a domain; if the database cannot be read, or the copy not written.
 pub fn copy_domain(folder: &Path, to: &Path) -> Result<(), IndexError> {
     let db = DomainDb::open(folder)?;
     schema::make_private_folder(to)?;
@@ -38,10 +38,10 @@ pub fn copy_domain(folder: &Path, to: &Path) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Whether what lies in the folder `from` is a whole domain that this program reads.
+/// Checks that the folder `from` holds an intact domain that this program can read.
 ///
 /// # Errors
-/// Where it is not.
+/// If it does not.
 pub fn check_transferred(from: &Path) -> Result<(), IndexError> {
     let db = DomainDb::open(from)?;
     let failed = |source| store_error("checking the database", &db.path, source);
@@ -55,11 +55,11 @@ pub fn check_transferred(from: &Path) -> Result<(), IndexError> {
     schema::make_private_file(&path)
 }
 
-/// Makes the domain that lies in the folder `from`, on the same disk, the one in `folder`.
+/// Moves the domain in `from`, on the same disk, to `folder`.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where a domain is already; where what lies in `from` is none ([`check_transferred`]); when it cannot
-/// be moved.
+/// [`IndexError::Exists`] if there is a domain already; if `from` holds none ([`check_transferred`]); if it cannot be
+/// moved.
 pub fn import_domain(from: &Path, folder: &Path) -> Result<(), IndexError> {
     if find_domain(folder).is_ok() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -70,7 +70,7 @@ pub fn import_domain(from: &Path, folder: &Path) -> Result<(), IndexError> {
     fs::rename(from, folder).map_err(|source| file_error("moving the domain to", folder, source))
 }
 
-/// The same where a domain may be already, which is deleted then. Until the new one has its place the old one is whole.
+/// As [`import_domain`], replacing a domain that may exist. The old domain stays intact until the new one is in place.
 ///
 /// # Errors
 /// [`IndexError::Busy`] while another process writes to the old one; as [`import_domain`] otherwise.
@@ -86,7 +86,7 @@ pub fn replace_domain(from: &Path, folder: &Path) -> Result<(), IndexError> {
     let old = aside.path().join("old");
     fs::rename(folder, &old).map_err(moving)?;
     fs::rename(from, folder).map_err(|source| {
-        // Where even that fails, the old one stays beside, whole.
+        // If even that fails, the old domain stays intact in the temporary folder.
         let back = fs::rename(&old, folder);
         if back.is_err() {
             let _kept = aside.keep();

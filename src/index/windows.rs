@@ -1,24 +1,24 @@
-//! What is embedded for an evidence when it is longer than the embedder's window.
+//! Texts to embed for an evidence that is longer than the embedder's window.
 //!
-//! Takes an evidence, gives one text or several; several are embedded each and averaged.
-//! Invariants: content comes before context: after and before are shortened first, then the heading goes, then the
-//! title is shortened; content is never cut, only spread over windows at line or word borders.
-//! Not here: making the context (`evidence`), which texts are embedded together (`batch`).
+//! Takes an evidence, gives one text or several, whose vectors are averaged.
+//! Invariants: content comes before context: first the texts after and before are shortened, then the heading is
+//! dropped, then the title shortened; content is never cut, only spread over windows at line or word boundaries.
+//! Not here: making the context (`evidence`), batching (`batch`).
 
 use ragonite_document::evidence::{ContextParts, Evidence};
 use ragonite_inference::{Embed, Embedding, InferenceError};
 
-/// A shortened context part is worth keeping from this many words on.
-const FEWEST_WORDS: usize = 3;
+/// Minimum of words of a shortened context part.
+const MIN_WORDS: usize = 3;
 
-/// In a window of content, the title takes at most this share of the tokens.
+/// The title takes at most one in this number of a window's tokens.
 const TITLE_SHARE: usize = 4;
 
-/// A text that fits into the embedder's window.
+/// A text that fits the embedder's window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
-    /// Its length in tokens, at most the window.
+    /// Length in tokens, at most the window.
     pub(super) tokens: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn texts(
         return Ok(vec![Piece { text: whole, tokens }]);
     }
     let shortened = shortened_texts(evidence, parts, embedder)?;
-    // What was shortened or spread fills the window, or nearly so.
+    // Shortened and spread texts nearly fill the window.
     Ok(shortened.into_iter().map(|text| Piece { text, tokens: embedder.identity().max_tokens }).collect())
 }
 
@@ -61,7 +61,7 @@ fn shortened_texts(
     }
 }
 
-/// The mean of unit vectors, of unit length again.
+/// The normalized mean of unit vectors.
 pub(super) fn pool(windows: &[Embedding]) -> Embedding {
     let [first, rest @ ..] = windows else { return Embedding::normalized(Vec::new()) };
     if rest.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn pool(windows: &[Embedding]) -> Embedding {
     Embedding::normalized(sum)
 }
 
-/// What is kept at any cost, or nearly so.
+/// The parts that are kept longest.
 struct Core {
     title: String,
     heading: String,
@@ -89,7 +89,8 @@ impl Core {
         join(&[&self.title, &self.heading, before, &self.content, after])
     }
 
-    /// Gives up the heading, then a part of the title, until it fits; an error when the content alone does not.
+    /// Drops the heading, then shortens the title, until it fits; the inner error means that the content alone does not
+    /// fit.
     fn fitted(mut self, window: &Window<'_>) -> Result<Result<Self, Self>, InferenceError> {
         if window.fits(&self.with("", ""))? {
             return Ok(Ok(self));
@@ -110,7 +111,7 @@ impl Core {
     }
 }
 
-/// Which end of a text is near the evidence.
+/// Which end of a text is kept.
 #[derive(Clone, Copy)]
 enum End {
     /// The beginning stays.
@@ -119,7 +120,7 @@ enum End {
     Drop,
 }
 
-/// The embedder's window as a measure.
+/// The embedder's window.
 struct Window<'a>(&'a dyn Embed);
 
 impl Window<'_> {
@@ -135,7 +136,7 @@ impl Window<'_> {
         Ok(self.tokens(text)? <= self.size())
     }
 
-    /// Fills what the core leaves with the nearest words before and after it, half for each.
+    /// Fills the rest of the window with the nearest words before and after the core, half for each.
     fn with_surroundings(&self, core: &Core, before: &str, after: &str) -> Result<String, InferenceError> {
         let room = self.size().saturating_sub(self.tokens(&core.with("", ""))?);
         let before_kept = self.shortened(before, if after.is_empty() { room } else { room / 2 }, End::Drop)?;
@@ -149,7 +150,7 @@ impl Window<'_> {
         Ok(core.with("", ""))
     }
 
-    /// As many whole words of `text` as fit into `room` tokens, or nothing when that is too few to mean anything.
+    /// As many whole words of `text` as fit `room` tokens; empty if too few to mean anything.
     fn shortened(&self, text: &str, room: usize, beginning: End) -> Result<String, InferenceError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let tokens = self.tokens(text)?;
@@ -157,7 +158,7 @@ impl Window<'_> {
             return Ok(text.to_owned());
         }
         let mut kept = words.len() * room / tokens.max(1);
-        while kept >= FEWEST_WORDS {
+        while kept >= MIN_WORDS {
             let some = match beginning {
                 End::Keep => &words[..kept],
                 End::Drop => &words[words.len() - kept..],
@@ -171,12 +172,12 @@ impl Window<'_> {
         Ok(String::new())
     }
 
-    /// Tokens of a piece beside other pieces, without the special tokens of every count.
+    /// Tokens of a piece inside a text, without special tokens.
     fn tokens_inside(&self, text: &str, special: usize) -> Result<usize, InferenceError> {
         Ok(self.tokens(text)?.saturating_sub(special).max(1))
     }
 
-    /// Spreads the content over windows, each led by the title.
+    /// Spreads the content over windows, each with the title.
     fn spread(&self, core: &Core) -> Result<Vec<String>, InferenceError> {
         let special = self.tokens("")?;
         let title = self.shortened(&core.title, self.size() / TITLE_SHARE, End::Keep)?;
@@ -202,7 +203,7 @@ impl Window<'_> {
     }
 }
 
-/// Pieces packed one after the other into windows of `room` tokens.
+/// Packs pieces into windows of `room` tokens.
 struct Filling {
     room: usize,
     full: Vec<String>,
@@ -227,7 +228,7 @@ impl Filling {
         self.used += tokens;
     }
 
-    /// A run without white space that is longer than a window: a character is seldom more than a token.
+    /// Splits a run without white space that is longer than a window: a character is rarely more than a token.
     fn push_characters(&mut self, run: &str) {
         let characters: Vec<char> = run.chars().collect();
         for piece in characters.chunks(self.room) {

@@ -1,8 +1,10 @@
-//! `domain.db` as it is written: one document at a time.
+//! Writing `domain.db`: one document at a time.
 //!
-//! Invariants: a document is replaced in one transaction, with its evidences, tables and vectors; an evidence whose
-//! text did not change keeps its id; every evidence has exactly one vector; what goes away is noted for the derived
-//! indexes; a file counts as read only after all that it holds is stored.
+//! Takes split documents, staged vectors and files.
+//! Invariants: a document is replaced in one transaction, with its evidences, tables and vectors; an evidence with
+//! unchanged text keeps its id; every evidence has exactly one vector; removals are listed for the derived indexes; a
+//! file counts as read only after all its documents are stored.
+//! Not here: reading (`domain`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,36 +18,36 @@ use ragonite_base::CancelToken;
 use ragonite_document::evidence::{ContextParts, Evidence};
 use ragonite_inference::Embedding;
 
-/// A document with all that is stored for it.
+/// A document to store.
 pub(super) struct Replacement<'a> {
     pub(super) document: &'a NewDocument,
-    /// Context parts that were embedded.
+    /// The embedded context parts.
     pub(super) context: ContextParts,
-    /// One hash per evidence, in order. Each has a vector that is ready or belongs to a stored evidence.
+    /// One hash per evidence, in order. Each has a vector, staged or of a stored evidence.
     pub(super) hashes: &'a [TextHash],
 }
 
-/// Whether a replaced document was there before.
+/// Whether a stored document was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
     Added,
     Updated,
 }
 
-/// A file of which all documents are stored.
+/// A file whose documents are all stored.
 #[derive(Debug)]
 pub(super) struct FinishedFile {
     pub(super) path: String,
     pub(super) content_hash: ContentHash,
     pub(super) made_with: String,
-    /// What of it could not be read: member and reason; an empty member is the file itself.
+    /// Unreadable members and reasons; an empty member is the file itself.
     pub(super) unread: Vec<(String, String)>,
-    /// All members it holds; none where it could not be read to its end, so that nothing can be said to be gone.
+    /// All its members; none if it was not read to its end, so that no member counts as gone.
     pub(super) members: Option<HashSet<String>>,
 }
 
 impl DomainDb {
-    /// Does `work` in one transaction, or nothing of it.
+    /// Runs `work` in one transaction.
     pub(super) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -61,7 +63,7 @@ impl DomainDb {
         run().map_err(failed)
     }
 
-    /// Puts a document in place of what was stored for its source, or stores nothing, also where that is cancelled.
+    /// Replaces the stored document of the same source, or changes nothing on failure or cancellation.
     pub(super) fn replace(&mut self, new: &Replacement<'_>, cancel: &CancelToken) -> Result<Stored, IndexError> {
         let stored = self.write("storing a document", |transaction| replace_within(transaction, new, cancel));
         if stored.is_err() {
@@ -70,7 +72,7 @@ impl DomainDb {
         stored
     }
 
-    /// Notes that a file was read, and takes out the documents it holds no longer. Gives their number.
+    /// Records that a file was read, and removes documents it no longer holds. Gives their number.
     pub(super) fn finish_file(&mut self, file: &FinishedFile) -> Result<usize, IndexError> {
         self.write("storing a file", |transaction| {
             let sql = "INSERT INTO files (path, content_hash, made_with) VALUES (?1, ?2, ?3)
@@ -99,7 +101,7 @@ impl DomainDb {
         })
     }
 
-    /// Takes a file out with its documents, and gives their number.
+    /// Removes a file with its documents; gives their number.
     pub(super) fn remove_file(&mut self, path: &str) -> Result<usize, IndexError> {
         self.write("removing a file", |transaction| {
             let documents: Vec<i64> = transaction
@@ -113,7 +115,7 @@ impl DomainDb {
         })
     }
 
-    /// Gives a file another path. It counts as not read, for a title may have been its name.
+    /// Renames a file. It counts as not read, because a title may come from its name.
     pub(super) fn rename_file(&mut self, from: &str, to: &str) -> Result<usize, IndexError> {
         self.write("renaming a file", |transaction| {
             let id: i64 = transaction
@@ -126,7 +128,7 @@ impl DomainDb {
         })
     }
 
-    /// Keeps vectors whose documents are not stored yet.
+    /// Stages vectors of documents that are not stored yet.
     pub(super) fn stage_vectors(&mut self, vectors: &[(TextHash, Embedding)]) -> Result<(), IndexError> {
         self.write("storing vectors", |transaction| {
             let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO ready_vectors VALUES (?1, ?2)")?;
@@ -137,7 +139,7 @@ impl DomainDb {
         })
     }
 
-    /// Forgets the vectors that were kept; all documents are stored.
+    /// Deletes staged vectors; all documents are stored.
     pub(super) fn clear_staged(&mut self) -> Result<(), IndexError> {
         self.write("storing vectors", |transaction| transaction.execute("DELETE FROM ready_vectors", []).map(|_| ()))
     }
@@ -157,7 +159,7 @@ fn remove_documents(transaction: &Connection, documents: &[i64]) -> rusqlite::Re
 }
 
 fn replace_within(transaction: &Connection, new: &Replacement<'_>, cancel: &CancelToken) -> rusqlite::Result<Stored> {
-    // Undoes what was written so far.
+    // An error rolls the transaction back.
     let going_on = || cancel.check().map_err(|canceled| rusqlite::Error::ToSqlConversionFailure(Box::new(canceled)));
     let generation = next_generation(transaction)?;
     let (document, stored) = write_document(transaction, new)?;
@@ -190,7 +192,7 @@ fn replace_within(transaction: &Connection, new: &Replacement<'_>, cancel: &Canc
     Ok(stored)
 }
 
-/// Gives an evidence the vector of its text.
+/// Stores the vector of an evidence's text.
 fn give_vector(transaction: &Connection, evidence: i64, hash: &TextHash) -> rusqlite::Result<()> {
     let sql = "INSERT INTO vectors SELECT ?1, vector FROM (
         SELECT vector FROM ready_vectors WHERE text_hash = ?2
@@ -201,8 +203,8 @@ fn give_vector(transaction: &Connection, evidence: i64, hash: &TextHash) -> rusq
     }
 }
 
-/// Keeps the vectors of evidences that are about to go: a document that waits to be stored may have their text. `column`
-/// names what they have in common.
+/// Stages the vectors of evidences that are about to be removed: a waiting document may have their text. `column`
+/// selects the evidences.
 fn keep_vectors(transaction: &Connection, column: &'static str, value: i64) -> rusqlite::Result<()> {
     let sql = format!(
         "INSERT OR IGNORE INTO ready_vectors
@@ -213,7 +215,7 @@ fn keep_vectors(transaction: &Connection, column: &'static str, value: i64) -> r
 
 fn write_document(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::Result<(i64, Stored)> {
     let document = new.document;
-    // Until `finish_file` the file counts as not read.
+    // The file counts as not read until `finish_file`.
     let sql = "INSERT INTO files (path, content_hash, made_with) VALUES (?1, '', '')
         ON CONFLICT (path) DO UPDATE SET content_hash = '' RETURNING id";
     let file: i64 = transaction.prepare_cached(sql)?.query_row([&document.path], |row| row.get(0))?;
@@ -244,7 +246,7 @@ fn write_document(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::
     Ok((id, if known.is_some() { Stored::Updated } else { Stored::Added }))
 }
 
-/// The ids of a document's evidences by text; of equal texts the first is taken first.
+/// The ids of a document's evidences by text hash; the first of equal texts is popped first.
 fn old_evidences(transaction: &Connection, document: i64) -> rusqlite::Result<HashMap<String, Vec<i64>>> {
     let mut old: HashMap<String, Vec<i64>> = HashMap::new();
     let sql = "SELECT text_hash, id FROM evidences WHERE document = ?1 ORDER BY ordinal DESC";
@@ -256,7 +258,7 @@ fn old_evidences(transaction: &Connection, document: i64) -> rusqlite::Result<Ha
     Ok(old)
 }
 
-/// Where an evidence is written.
+/// The place of an evidence.
 struct Place {
     document: i64,
     ordinal: usize,

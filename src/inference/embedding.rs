@@ -1,4 +1,7 @@
-//! What an encoder gives and what it must keep to.
+//! The interface of encoders: embeddings, [`Embed`] and [`Rerank`].
+//!
+//! Takes texts, gives vectors of unit length or relevance scores.
+//! Not here: implementations (`encoder`, `fake`).
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +25,7 @@ impl Embedding {
         Self(values)
     }
 
-    /// Takes values that were scaled before, so that a stored vector reads back bit by bit.
+    /// Wraps stored values without scaling, so that they stay bit-exact.
     pub fn stored(values: Vec<f32>) -> Self {
         Self(values)
     }
@@ -41,47 +44,47 @@ impl Embedding {
     }
 }
 
-/// What a text is to an encoder; some models put another prefix before questions than before evidence.
+/// The role of a text; some models use different prefixes for questions and evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextRole {
     /// A question.
     Query,
-    /// Something that is searched.
+    /// A text that is searched.
     Evidence,
 }
 
-/// Which encoder this is; two indexes fit together only when this is equal.
+/// The identity of an encoder; two indexes are compatible only if it is equal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncoderIdentity {
     /// Id in the catalog.
     pub model: String,
-    /// Fingerprint of weights, tokenizer and settings: lower-case hex.
+    /// Fingerprint of weights, tokenizer and settings, in lower-case hex.
     pub fingerprint: String,
-    /// Components of every embedding.
+    /// Number of components of an embedding.
     pub dimensions: usize,
-    /// Longest input in tokens; longer texts are cut by the encoder.
+    /// Longest input in tokens; longer texts are cut.
     pub max_tokens: usize,
 }
 
-/// Texts to vectors.
+/// An encoder that turns texts into vectors.
 pub trait Embed: Send + Sync {
-    /// Which encoder this is.
+    /// The identity of the encoder.
     fn identity(&self) -> &EncoderIdentity;
 
-    /// How many tokens `text` has, special tokens included, uncut.
+    /// Number of tokens of the uncut `text`, special tokens included.
     ///
     /// # Errors
-    /// When the tokenizer fails.
+    /// If the tokenizer fails.
     fn count_tokens(&self, text: &str) -> Result<usize, InferenceError>;
 
-    /// One embedding per text, in order. Batches by itself; the result does not depend on how texts are grouped.
+    /// One embedding per text, in order. Batching is internal and does not change the result.
     ///
     /// # Errors
-    /// When the model fails, or with [`InferenceError::Canceled`].
+    /// If the model fails, or with [`InferenceError::Canceled`].
     fn embed(&self, texts: &[&str], role: TextRole, cancel: &CancelToken) -> Result<Vec<Embedding>, InferenceError>;
 }
 
-/// Question and texts to relevance.
+/// A reranker: scores texts for a question.
 pub trait Rerank: Send + Sync {
     /// Id in the catalog.
     fn model(&self) -> &str;
@@ -89,7 +92,7 @@ pub trait Rerank: Send + Sync {
     /// One score per text, in order; higher is more relevant, 0 to 1.
     ///
     /// # Errors
-    /// When the model fails, or with [`InferenceError::Canceled`].
+    /// If the model fails, or with [`InferenceError::Canceled`].
     fn score(&self, question: &str, texts: &[&str], cancel: &CancelToken) -> Result<Vec<f32>, InferenceError>;
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with models.
+//! Errors of models.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use super::DeviceChoice;
 use super::memory::{MemoryNeeds, gigabytes};
 use ragonite_base::Canceled;
 
-/// Why a model could not be loaded or used.
+/// A failure to load or use a model.
 #[derive(Debug, thiserror::Error)]
 pub enum InferenceError {
     /// The user cancelled.
     #[error(transparent)]
     Canceled(#[from] Canceled),
-    /// A weight file is nowhere.
+    /// A weight file is missing.
     #[error("the file `{file}` of the model `{model}` is in none of: {}", list(.looked_in))]
     MissingFile {
         /// Id in the catalog.
@@ -23,14 +23,14 @@ pub enum InferenceError {
         /// Folders that were searched.
         looked_in: Vec<PathBuf>,
     },
-    /// A weight file is not what the catalog says.
+    /// A weight file differs from the catalog.
     #[error("`{path}` is damaged: it has {found}, the catalog says {expected}")]
     DamagedFile {
         /// The file.
         path: PathBuf,
-        /// What the catalog says.
+        /// The catalog's size or hash.
         expected: String,
-        /// What is there.
+        /// The file's size or hash.
         found: String,
     },
     /// A file could not be read.
@@ -38,16 +38,16 @@ pub enum InferenceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The catalog itself is wrong.
+    /// The catalog is invalid.
     #[error("the model catalog `{path}` is wrong")]
     Catalog {
         /// The catalog; `models/catalog.toml` for the compiled-in one.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -56,12 +56,12 @@ pub enum InferenceError {
     Unknown {
         /// `model` or `profile`.
         what: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
-    /// Weights were found but the engine refused them.
+    /// The engine refused the weights.
     #[error("loading the model `{model}`")]
     Load {
         /// Id in the catalog.
@@ -70,23 +70,23 @@ pub enum InferenceError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The program's own libraries are not where they belong, or not whole.
+    /// The program's own libraries are missing or damaged.
     #[error("no library with llama.cpp's kernels could be loaded from `{folder}`")]
     NoKernels {
-        /// Where they were looked for.
+        /// The searched folder.
         folder: PathBuf,
     },
-    /// There is less memory than the model takes.
+    /// Too little memory for the model.
     #[error("the model `{model}` needs {needed}, and {}", free(*.available, .needed))]
     OutOfMemory {
         /// Id in the catalog.
         model: String,
-        /// What it takes.
+        /// The memory needs.
         needed: MemoryNeeds,
-        /// Bytes that were left; none where the system does not say.
+        /// Free bytes; none where the system does not report them.
         available: Option<u64>,
     },
-    /// The limit of the address space leaves less than the model takes.
+    /// Too little address space for the model.
     #[error(
         "the model `{model}` takes {} of address space, and the limit of this process (ulimit -v) leaves {}",
         gigabytes(*.needed), gigabytes(*.left)
@@ -94,23 +94,23 @@ pub enum InferenceError {
     OutOfAddressSpace {
         /// Id in the catalog.
         model: String,
-        /// Bytes it takes.
+        /// Needed bytes.
         needed: u64,
-        /// Bytes that were left.
+        /// Free bytes.
         left: u64,
     },
-    /// The kind of GPU that was asked for cannot be had.
+    /// The requested kind of GPU is not available.
     #[error("the device is set to {wanted}, and {why}")]
     NoGpu {
-        /// The kind.
+        /// The requested kind.
         wanted: DeviceChoice,
-        /// What is missing.
+        /// What is missing, as a clause.
         why: &'static str,
     },
-    /// The engine failed at work.
+    /// The engine failed while running.
     #[error("{doing} with the model `{model}`")]
     Run {
-        /// What was being done: `embedding`, `reading the prompt`.
+        /// The step: `embedding`, `reading the prompt`.
         doing: &'static str,
         /// Id in the catalog.
         model: String,
@@ -121,32 +121,32 @@ pub enum InferenceError {
     /// The prompt is longer than the context.
     #[error("the prompt has {tokens} tokens, with room for the answer more than the context of {context}")]
     PromptTooLong {
-        /// Prompt and answer reserve.
+        /// Tokens of prompt and answer reserve.
         tokens: usize,
-        /// Size of the context.
+        /// Context size in tokens.
         context: usize,
     },
 }
 
 impl InferenceError {
-    /// Whether the model could be loaded if another one left the memory.
+    /// Whether memory is short, so that unloading another model could help.
     pub fn is_for_want_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory { .. } | Self::OutOfAddressSpace { .. })
     }
 
-    /// The error of a generator that cannot score an answer with parts of its prompt hidden.
+    /// For a generator that cannot mask parts of a prompt.
     pub fn cannot_hide(model: &str) -> Self {
         let source = "it cannot hide parts of what it has read".into();
         Self::Run { doing: "scoring an answer", model: model.to_owned(), source }
     }
 
-    /// The error of a generator that cannot tell how probable an answer is.
+    /// For a generator without logprobs.
     pub fn cannot_compare(model: &str) -> Self {
         let source = "it cannot tell how probable an answer is".into();
         Self::Run { doing: "comparing an answer's probabilities", model: model.to_owned(), source }
     }
 
-    /// The error of a generator that cannot tell the text of a token.
+    /// For a generator that cannot give the bytes of a token.
     pub fn cannot_tell_pieces(model: &str) -> Self {
         let source = "it cannot tell which text a token stands for".into();
         Self::Run { doing: "reading an answer's tokens", model: model.to_owned(), source }

@@ -1,6 +1,7 @@
-//! Models without weights, for tests and benchmarks of other rooms: [`HashEmbedder`] and [`ScriptedGenerator`].
+//! Models without weights, for tests and benchmarks: [`HashEmbedder`] and [`ScriptedGenerator`].
 //!
-//! Both are deterministic. No profile can name them: the catalog knows only models that have files.
+//! Takes the same requests as real models. Invariants: both are deterministic; no profile can name them, because the
+//! catalog knows only models that have files.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,18 +14,18 @@ use super::{
 };
 use ragonite_base::{CancelToken, Millis};
 
-/// Weight of a pair of neighbouring words beside the single words, so that word order counts a little.
+/// Weight of a word pair, relative to a single word, so that word order counts a little.
 const BIGRAM_WEIGHT: f32 = 0.5;
 
-/// The deterministic test embedder: a bag of hashed lower-case words and word pairs, of unit length.
-/// Texts that share words are near each other, other texts are about orthogonal; it knows no meaning.
+/// A deterministic embedder: a bag of hashed lower-case words and word pairs, of unit length. Texts that share words
+/// are near each other, other texts are roughly orthogonal; meaning plays no part.
 #[derive(Debug, Clone)]
 pub struct HashEmbedder {
     identity: EncoderIdentity,
 }
 
 impl HashEmbedder {
-    /// An embedder with so many components; 64 to 384 are sensible.
+    /// An embedder with `dimensions` components; 64 to 384 are sensible.
     pub fn new(dimensions: usize) -> Self {
         Self {
             identity: EncoderIdentity {
@@ -52,7 +53,7 @@ impl HashEmbedder {
     fn add(&self, values: &mut [f32], feature: &str, weight: f32) {
         let hash = Sha256::digest(feature.as_bytes());
         let place = usize::from(u16::from_le_bytes([hash[0], hash[1]])) % self.identity.dimensions;
-        // Half of the features count negatively, so that collisions cancel out instead of adding up.
+        // Half of the features count negatively, so that hash collisions cancel out.
         values[place] += if hash[2] % 2 == 0 { weight } else { -weight };
     }
 }
@@ -89,29 +90,29 @@ impl Embed for HashEmbedder {
 
 type Answering = Box<dyn FnMut(&GenerateRequest) -> String + Send>;
 
-/// A generator that says what a test tells it to, word by word. A token is a white-space separated word.
-/// Stop texts, the token limit and cancellation between words work as with a real model.
+/// A generator that gives the answers of a test, word by word. A token is a white-space separated word. Stop texts, the
+/// token limit and cancellation between words work as with a real model.
 pub struct ScriptedGenerator {
     identity: GeneratorIdentity,
     answer: Answering,
     hiding: Hiding,
     naming: Option<usize>,
-    /// What it said, by token.
-    said: HashMap<i32, String>,
+    /// The generated words, by token.
+    generated: HashMap<i32, String>,
 }
 
-/// Whether a scripted generator can say what hiding a part does.
+/// Whether the generator can score answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hiding {
     Able,
     Unable,
 }
 
-/// Log-probability of a word that the script says, and of one that it does not say.
-const SAID: f32 = -0.01;
-const UNSAID: f32 = -5.0;
+/// Logprobs of a word that the script gives, and of any other word.
+const SCRIPTED: f32 = -0.01;
+const UNSCRIPTED: f32 = -5.0;
 
-/// Divergence, in bits, of two predictions of which only one says the word.
+/// Divergence in bits of two predictions of which only one has the word.
 const FAR: f32 = 0.9;
 
 impl std::fmt::Debug for ScriptedGenerator {
@@ -121,9 +122,9 @@ impl std::fmt::Debug for ScriptedGenerator {
 }
 
 impl ScriptedGenerator {
-    /// Answers each request with what `answer` returns for it.
+    /// Answers each request with the result of `answer`.
     pub fn new(answer: impl FnMut(&GenerateRequest) -> String + Send + 'static) -> Self {
-        // The template of ChatML, as many small models have it.
+        // The ChatML template, which many small models use.
         let source = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
                       {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
         let chat_template = ChatTemplate { source: source.into(), bos: String::new(), eos: "<|im_end|>".into() };
@@ -132,7 +133,7 @@ impl ScriptedGenerator {
             answer: Box::new(answer),
             hiding: Hiding::Unable,
             naming: None,
-            said: HashMap::new(),
+            generated: HashMap::new(),
         }
     }
 
@@ -142,21 +143,21 @@ impl ScriptedGenerator {
         Self::new(move |_| answers.pop_front().unwrap_or_default())
     }
 
-    /// One that scores answers, too: a word is probable where the script says it without the hidden parts.
+    /// Makes it score answers: a word is probable if the script gives it without the hidden parts.
     #[must_use]
     pub fn hiding(mut self) -> Self {
         self.hiding = Hiding::Able;
         self
     }
 
-    /// One that names this source when it is asked for the source of an answer; others name none.
+    /// Makes it name this source when asked for the source of an answer; by default it names none.
     #[must_use]
     pub fn naming(mut self, rank: usize) -> Self {
         self.naming = Some(rank);
         self
     }
 
-    /// With another context size than 4,096 words.
+    /// Sets the context size, 4,096 words by default.
     #[must_use]
     pub fn with_context(mut self, tokens: usize) -> Self {
         self.identity.context_tokens = tokens;
@@ -165,22 +166,22 @@ impl ScriptedGenerator {
 }
 
 impl ScriptedGenerator {
-    /// How probable each word of an answer is after a prompt.
+    /// The logprob of each word of an answer after a prompt.
     fn scored(&mut self, parts: Vec<PromptPart>, answer: &[i32]) -> Vec<f32> {
-        let asked = GenerateRequest {
+        let request = GenerateRequest {
             parts,
             sampling: Sampling::Greedy,
             stop: Vec::new(),
             max_tokens: answer.len(),
             draft: Vec::new(),
         };
-        let said: Vec<i32> = (self.answer)(&asked).split_whitespace().map(token_of).collect();
-        let score = |(at, token)| if said.get(at) == Some(token) { SAID } else { UNSAID };
+        let scripted: Vec<i32> = (self.answer)(&request).split_whitespace().map(token_of).collect();
+        let score = |(at, token)| if scripted.get(at) == Some(token) { SCRIPTED } else { UNSCRIPTED };
         answer.iter().enumerate().map(score).collect()
     }
 }
 
-/// The first words of `text` with the white space after them, at most `limit`.
+/// At most `limit` words of `text`, each with the white space after it.
 fn pieces(text: &str, limit: usize) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace).take(limit)
 }
@@ -225,7 +226,7 @@ impl Generate for ScriptedGenerator {
             text.push_str(piece);
             let token = token_of(piece.trim());
             tokens.push(token);
-            self.said.insert(token, piece.to_owned());
+            self.generated.insert(token, piece.to_owned());
         }
         let finish = match stop {
             _ if text.len() < until_stop.len() => Finish::Length,
@@ -314,13 +315,13 @@ impl Generate for ScriptedGenerator {
     }
 
     fn token_bytes(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
-        let piece = |token: &i32| self.said.get(token).map(|piece| piece.clone().into_bytes());
+        let piece = |token: &i32| self.generated.get(token).map(|piece| piece.clone().into_bytes());
         let pieces = tokens.iter().map(piece).collect::<Option<Vec<_>>>();
         pieces.ok_or_else(|| InferenceError::cannot_tell_pieces(&self.identity.model))
     }
 }
 
-/// The same number for the same word, so that tests can compare answers by tokens.
+/// A hash, so that equal words are equal tokens.
 fn token_of(word: &str) -> i32 {
     let hash = Sha256::digest(word.as_bytes());
     i32::from(u16::from_le_bytes([hash[0], hash[1]]))
@@ -378,7 +379,7 @@ mod tests {
             if knows { "It was Bob." } else { "It was nobody." }.to_owned()
         };
         let mut generator = ScriptedGenerator::new(says);
-        let asked = GenerateRequest {
+        let request = GenerateRequest {
             parts: ["Bob ", "Who?"].map(|text| PromptPart { text: text.into(), special: SpecialTokens::AsText }).into(),
             ..request(9)
         };
@@ -392,7 +393,10 @@ mod tests {
         };
         let compared = generator.compare(&compare, &never, &mut |_, _| {}).unwrap();
         assert_eq!(compared[0], Compared { drops: vec![0.0; 3], divergences: vec![0.0; 3] });
-        assert_eq!(compared[1], Compared { drops: vec![0.0, 0.0, SAID - UNSAID], divergences: vec![0.0, 0.0, FAR] });
+        assert_eq!(
+            compared[1],
+            Compared { drops: vec![0.0, 0.0, SCRIPTED - UNSCRIPTED], divergences: vec![0.0, 0.0, FAR] }
+        );
         assert_eq!(generator.token_bytes(&said.tokens).unwrap().concat(), b"It was Bob.");
         assert!(generator.token_bytes(&[-1]).is_err());
     }

@@ -1,7 +1,7 @@
-//! Powers of e, in loops that the compiler turns into vector instructions.
+//! A fast `exp`, in a form that the compiler vectorizes.
 //!
-//! Takes numbers, gives their powers. Invariant: the same numbers give the same powers, whatever stands beside them.
-//! Not here: what they are powers of (`encoder`, `logprob_delta`).
+//! Invariant: the same number gives the same result, whatever stands beside it.
+//! Not here: its uses (`encoder`, `logprob_delta`).
 
 /// e^x for x <= 0, relative error below 3e-7; numbers below e^-87 count as that.
 #[inline]

@@ -1,4 +1,7 @@
-//! What a generator takes and gives.
+//! The interface of generators: requests, results and [`Generate`].
+//!
+//! Takes prompts as parts, gives text, tokens and logprobs.
+//! Not here: implementations (`llama`, `fake`), building prompts (`prompt`).
 
 use std::ops::ControlFlow;
 
@@ -13,75 +16,76 @@ use ragonite_base::{CancelToken, Millis};
 pub enum SpecialTokens {
     /// Template text: `<|im_start|>` is one token.
     Parse,
-    /// Content of documents, questions and answers: `<|im_start|>` is just characters.
+    /// Content of documents, questions and answers: `<|im_start|>` is plain characters.
     AsText,
 }
 
-/// A piece of a prompt that is tokenized on its own, so that leaving one out is exact to the token.
+/// A part of a prompt, tokenized on its own, so that leaving one out is exact to the token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptPart {
     /// The text.
     pub text: String,
-    /// How it is tokenized.
+    /// Whether special tokens are parsed.
     pub special: SpecialTokens,
 }
 
-/// How the next token is chosen.
+/// The sampling strategy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sampling {
-    /// Always the likeliest token.
+    /// Greedy decoding: always the likeliest token.
     #[default]
     Greedy,
-    /// Drawn at this temperature, reproducibly for a seed.
+    /// Sampling at a temperature, reproducible for a seed.
     Seeded {
         /// Above 0.
         temperature: f32,
-        /// Same seed, same prompt: same text.
+        /// The same seed and prompt give the same text.
         seed: u32,
     },
 }
 
 impl Sampling {
-    /// Greedy at temperature 0, drawn above it.
+    /// Greedy at temperature 0, else seeded sampling.
     #[must_use]
     pub fn at(temperature: f32, seed: u32) -> Self {
         if temperature > 0.0 { Self::Seeded { temperature, seed } } else { Self::Greedy }
     }
 }
 
-/// What to generate.
+/// A generation request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerateRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
-    /// How tokens are chosen.
+    /// The sampling strategy.
     pub sampling: Sampling,
-    /// Generation ends before any of these texts.
+    /// Generation stops before any of these texts.
     pub stop: Vec<String>,
-    /// Most tokens to generate.
+    /// Maximum of generated tokens.
     pub max_tokens: usize,
-    /// Tokens the answer probably has, empty where nothing is known. They are read many at a time and checked one by
-    /// one, which is far faster than generating them; the answer is the same as without (on a GPU near-ties aside, see
-    /// [`Completion::narrowest`]; and but for a generator that is to write quickly, which writes with a draft exactly).
+    /// Draft of the answer, empty if there is none. It is read in batches and verified token by token, which is far
+    /// faster than decoding. The answer is the same as without a draft, except for near-ties on a GPU (see
+    /// [`Completion::narrowest`]) and with [`Decoding::Fast`](super::Decoding::Fast), where only answers with a draft
+    /// are exact.
     pub draft: Vec<i32>,
 }
 
 /// Progress of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GenerateEvent<'a> {
-    /// So many of the prompt's tokens have been read, reused ones included.
+    /// Progress of the prefill, reused tokens included.
     PromptRead {
-        /// Read so far.
+        /// Prompt tokens read so far.
         done: usize,
-        /// All of the prompt.
+        /// Tokens of the prompt.
         total: usize,
     },
-    /// The answer goes on with this text; never a part of a stop text, never half a character.
+    /// The next text of the answer; never a part of a stop text, never half a character.
     Text(&'a str),
 }
 
-/// Why a generation ended.
+/// The reason for the end of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Finish {
@@ -96,117 +100,117 @@ pub enum Finish {
 /// A finished generation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
-    /// The text up to the stop text or the end, white space at both ends removed.
+    /// The text before the stop text or end, trimmed.
     pub text: String,
-    /// Generated tokens, the end token included where the model gave one.
+    /// Generated tokens, with the end token if the model gave one.
     pub tokens: Vec<i32>,
     /// Tokens of the prompt.
     pub prompt_tokens: usize,
-    /// Of these, tokens whose state was still there from an earlier call, or was kept by an earlier run.
+    /// Prompt tokens that were reused from the KV cache or the prefix cache.
     pub reused_tokens: usize,
-    /// Generated tokens that the draft had foreseen, counted up to the first that it had not.
+    /// Number of generated tokens that follow the draft, up to the first difference.
     #[serde(default)]
     pub drafted_tokens: usize,
-    /// The smallest distance of the two highest logits at any generated token, those of a sampled answer with the noise
-    /// of its seed; none for text held to a grammar. Where it is near 0, rounding decides: on another machine, or on a GPU
-    /// beside other work, the same prompt may give another answer.
+    /// The smallest logit margin of all generated tokens, with sampling noise included; none with a grammar. Near 0
+    /// rounding decides: another machine, or a GPU with other work in the batch, may give another answer to the same
+    /// prompt.
     #[serde(default)]
     pub narrowest: Option<f32>,
-    /// The natural logarithm of each token's probability, given those before it, as the model had it: without
-    /// temperature, noise or grammar. Empty where it was not taken down, as for one of several answers written at once.
+    /// Natural-log probability of each token given those before it, without temperature, noise or grammar. Empty where
+    /// not recorded, as for one of several answers of a batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log_probabilities: Vec<f32>,
-    /// The same of each token of the draft, given those of the draft before it, from its first on as far as it was read.
+    /// The same for each draft token that was read, given the draft tokens before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub draft_log_probabilities: Vec<f32>,
-    /// Why it ended.
+    /// The reason for the end.
     pub finish: Finish,
-    /// From the call to the first generated token.
+    /// Time from the call to the first generated token.
     pub first_token_ms: Millis,
-    /// The whole call.
+    /// Time of the whole call.
     pub total_ms: Millis,
 }
 
-/// What is read again where parts of a prompt are hidden. All else was read with nothing hidden, and keeps traces of it.
+/// The range that is computed again where parts of a prompt are masked. The states of all other tokens were computed
+/// with nothing masked, and keep traces of the masked parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recompute {
-    /// The answer, from the last token before it on.
+    /// The answer, from the last prompt token on.
     Answer,
-    /// What comes after the last place of all sets, and the answer.
+    /// The prompt behind the last part of all sets, and the answer.
     Rest,
 }
 
-/// An answer whose probability is asked for, after a prompt as it is and with some of its parts hidden.
+/// A request for the logprobs of an answer, after a prompt as it is and with parts masked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
-    /// Tokens of the answer.
     pub answer: Vec<i32>,
-    /// How probable they are after the whole prompt ([`Completion::log_probabilities`]). Where that is not one number for
-    /// each, it is found out first.
+    /// The answer's logprobs after the whole prompt ([`Completion::log_probabilities`]); computed first unless there is
+    /// one for each token.
     pub told: Vec<f32>,
-    /// Places in `parts`, one set after the other.
+    /// Sets of indices into `parts`.
     pub hidden: Vec<Vec<usize>>,
-    /// What is read with a set hidden.
+    /// The range to compute again.
     pub reread: Recompute,
 }
 
 impl ScoreRequest {
-    /// Whether it says how probable each token is after the whole prompt.
+    /// Whether `told` has a logprob for each token.
     pub fn returns_all(&self) -> bool {
         self.told.len() == self.answer.len() && !self.told.is_empty()
     }
 }
 
-/// How probable an answer is: the natural logarithm for each of its tokens, given those before it.
+/// Natural-log probabilities of an answer's tokens, each given those before it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// After the whole prompt.
     pub whole: Vec<f32>,
-    /// With each set of parts hidden, in the order of the request.
+    /// With each set of parts masked, in the order of the request.
     pub hidden: Vec<Vec<f32>>,
 }
 
-/// The chat template that comes with a generator's weights (GGUF key `tokenizer.chat_template`).
+/// The chat template in a generator's weights (GGUF key `tokenizer.chat_template`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatTemplate {
     /// Jinja source.
     pub source: String,
-    /// Text of the begin-of-sequence token, empty where the model has none.
+    /// Text of the begin-of-sequence token, or empty.
     pub bos: String,
     /// Text of the end-of-sequence token.
     pub eos: String,
 }
 
-/// Which generator this is.
+/// The identity of the generator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorIdentity {
     /// Id in the catalog.
     pub model: String,
-    /// Tokens that prompt and answer may have together.
+    /// Maximum of prompt and answer tokens together.
     pub context_tokens: usize,
-    /// The weights' own chat template.
+    /// The chat template in the weights.
     pub chat_template: ChatTemplate,
 }
 
-/// Prompt to text.
+/// A generator.
 pub trait Generate: Send {
-    /// Which generator this is.
+    /// The identity of the generator.
     fn identity(&self) -> &GeneratorIdentity;
 
-    /// How many tokens `part` has in a prompt.
+    /// Number of tokens of `part` in a prompt.
     ///
     /// # Errors
-    /// When the tokenizer fails.
+    /// If the tokenizer fails.
     fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError>;
 
-    /// Reads the prompt and generates until the model, a stop text or the limit ends it.
-    /// Keeps the state of the prompt, so that the next prompt re-reads only what differs from it.
+    /// Reads the prompt and generates until the model, a stop text or the token limit ends it. The prompt stays in the
+    /// KV cache, so that the next prompt is read only from where it differs.
     ///
     /// # Errors
-    /// When the prompt does not fit, the model fails, or with [`InferenceError::Canceled`] within one small batch.
+    /// If the prompt does not fit, the model fails, or with [`InferenceError::Canceled`] within one small batch.
     fn generate(
         &mut self,
         request: &GenerateRequest,
@@ -214,12 +218,11 @@ pub trait Generate: Send {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError>;
 
-    /// As [`Generate::generate`], with the text held to a grammar (GBNF, its rule `root`) by a generator that can do
-    /// that. Others take no notice of the grammar, and the token limit may cut any text short: what comes back has to be
-    /// read with care.
+    /// As [`Generate::generate`], with the text constrained by a GBNF grammar with the root rule `root`. Generators
+    /// without grammars ignore it, and the token limit may cut the text: the caller must check the result.
     ///
     /// # Errors
-    /// As [`Generate::generate`], and when the grammar has a wrong form.
+    /// As [`Generate::generate`], and if the grammar is invalid.
     fn generate_within(
         &mut self,
         _grammar: &str,
@@ -230,9 +233,9 @@ pub trait Generate: Send {
         self.generate(request, cancel, on_event)
     }
 
-    /// As [`Generate::generate`] for each of `requests`, in any order and several at a time where the generator can do
-    /// that. It is quickest where a prompt shares its beginning with the one before it. `on_done` hears which request is
-    /// done and its completion, and may end the work.
+    /// As [`Generate::generate`] for each of `requests`, in any order and possibly in parallel. It is fastest if
+    /// neighbouring prompts share a prefix. `on_done` gets the index and completion of each finished request, and may
+    /// stop the batch.
     ///
     /// # Errors
     /// As [`Generate::generate`].
@@ -245,12 +248,12 @@ pub trait Generate: Send {
         one_by_one(self, requests, cancel, on_done)
     }
 
-    /// How probable an answer is with and without parts of its prompt, without reading the rest of the prompt again
-    /// (attention ablation: the hidden parts are taken out of the state). An estimate of what leaving them out does.
-    /// `on_scored` hears each set's tokens as they come; the whole prompt's come first, as no set.
+    /// Logprobs of an answer with and without parts of its prompt, by masking the parts in the KV cache (attention
+    /// ablation) instead of reading the prompt again. An estimate of leave-one-out. `on_scored` gets the logprobs of
+    /// each set as they come; the whole prompt comes first, as `None`.
     ///
     /// # Errors
-    /// As [`Generate::generate`]; also for a generator that cannot hide what it has read.
+    /// As [`Generate::generate`], and for a generator that cannot mask.
     fn score(
         &mut self,
         _request: &ScoreRequest,
@@ -260,11 +263,11 @@ pub trait Generate: Send {
         Err(InferenceError::cannot_hide(&self.identity().model))
     }
 
-    /// How much less probable each token of an answer is without parts of its prompt, each shorter prompt read as one of
-    /// its own. `on_compared` hears each set as it comes; in the end all are given in the order of the request.
+    /// Exact leave-one-out logprobs of an answer: each shorter prompt is read on its own. `on_compared` gets each set
+    /// as it comes; the result is in the order of the request.
     ///
     /// # Errors
-    /// As [`Generate::generate`]; also for a generator that cannot tell probabilities.
+    /// As [`Generate::generate`], and for a generator without logprobs.
     fn compare(
         &mut self,
         _request: &CompareRequest,
@@ -274,11 +277,11 @@ pub trait Generate: Send {
         Err(InferenceError::cannot_compare(&self.identity().model))
     }
 
-    /// The bytes of each of the tokens of a completion, as the model wrote them: before a stop text was cut off, white
-    /// space at both ends included. A token that ends the turn has none; one may hold a part of a character only.
+    /// The bytes of each token of a completion, untrimmed and before a stop text was cut off. An end token has none; a
+    /// token may hold a part of a character.
     ///
     /// # Errors
-    /// When a token is not of this generator's vocabulary, or it cannot tell.
+    /// If a token is not in the vocabulary, or the generator cannot give bytes.
     fn token_bytes(&self, _tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
         Err(InferenceError::cannot_tell_pieces(&self.identity().model))
     }

@@ -1,8 +1,9 @@
-//! Models on the machine: [`Embed`] and [`Rerank`] (candle), [`Generate`] (llama.cpp), and where weights lie on disk.
+//! Interfaces of models on this machine ([`Embed`], [`Rerank`], [`Generate`]), the catalog, devices, memory and weight
+//! files.
 //!
-//! Invariants: no network; candle, tokenizers and llama.cpp appear in no other room; every long call takes a
-//! [`CancelToken`](ragonite_base::CancelToken) and stops within one small batch.
-//! Not here: what is asked of a model (`prompt`, `answer`), fetching weights (`download`).
+//! Invariants: no network; every long call takes a [`CancelToken`](ragonite_base::CancelToken) and stops within one
+//! small batch.
+//! Not here: candle (`encoder`), llama.cpp (`llama`), prompts (`prompt`, `answer`), downloading weights (`download`).
 
 mod catalog;
 mod choice;

@@ -1,59 +1,58 @@
-//! How an answer's probability differs between a prompt and the same prompt without some of its parts.
+//! Leave-one-out logprob deltas: how an answer's probability changes without parts of its prompt.
 //!
-//! Takes a prompt, the tokens of an answer and sets of parts to leave out; gives, for every set and token, what the token
-//! loses. Each shorter prompt is read as a prompt of its own, so that the values are exact; nothing is generated.
-//! Not here: hiding what was read ([`ScoreRequest`](super::ScoreRequest)), reading prompts (`llama`), what a loss says
-//! about a source (`attribution`).
+//! Takes a prompt, the tokens of an answer and sets of parts to leave out; gives the loss of every token for every set.
+//! Each shorter prompt is read on its own, so the values are exact; nothing is generated.
+//! Not here: masking ([`ScoreRequest`](super::ScoreRequest)), reading prompts (`llama`), the meaning of a loss for a
+//! source (`attribution`).
 
 use serde::{Deserialize, Serialize};
 
 use super::PromptPart;
 use super::fast_exp::fast_exp;
 
-/// Tokens of an answer, from its first, whose whole distributions are compared. Those after the whole prompt are kept in
-/// memory for the call: 64 of them over a vocabulary of 151,936 words take 39 MB as f32.
+/// Number of first tokens of an answer whose whole distributions are compared. The distributions after the whole prompt
+/// stay in memory during the call: 64 over a vocabulary of 151,936 tokens take 39 MB as f32.
 pub const COMPARED_TOKENS: usize = 64;
 
-/// Words less probable than this in both distributions are passed over. All 151,936 of a vocabulary together would add
+/// Tokens less probable than this in both distributions are skipped. All 151,936 of a vocabulary together would add
 /// less than 0.00002 to a divergence.
 const NEGLIGIBLE: f32 = 1e-10;
 
-/// Logits that are taken at once.
+/// Number of logits processed at once.
 const LANES: usize = 16;
 
-/// Powers that are added as f32 before they are added to the others, so that little is lost to rounding.
+/// Number of powers summed as f32 before they are added to an f64 sum, to limit rounding errors.
 const ADDED: usize = 64 * LANES;
 
-/// What of a prediction is compared.
+/// The part of a prediction that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
-    /// The probability of the token that the answer has.
+    /// The probability of the answer's token.
     Token,
-    /// That, and the probabilities of all other words beside it.
+    /// The probabilities of all tokens.
     Distribution,
 }
 
-/// An answer after a prompt as it is, and after the prompt without some of its parts.
+/// A request for logprob deltas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompareRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
-    /// Tokens of the answer.
     pub answer: Vec<i32>,
-    /// Places in `parts`, one set after the other. Prompts that share their beginning are best next to each other.
+    /// Sets of indices into `parts`. Sets whose prompts share a prefix are best next to each other.
     pub without: Vec<Vec<usize>>,
-    /// What is compared.
+    /// The measure.
     pub measure: Measure,
 }
 
-/// What an answer loses without one set of parts.
+/// The loss of an answer without one set of parts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
-    /// For each token of the answer, given those before it, by how much the natural logarithm of its probability drops.
+    /// For each token of the answer, the drop of its natural-log probability.
     pub drops: Vec<f32>,
-    /// For each of the first [`COMPARED_TOKENS`] tokens the Jensen-Shannon divergence of the two distributions in bits,
-    /// 0 to 1; empty where only the tokens were compared.
+    /// For each of the first [`COMPARED_TOKENS`] tokens, the Jensen-Shannon divergence of both distributions in bits, 0
+    /// to 1; empty with [`Measure::Token`].
     pub divergences: Vec<f32>,
 }
 
@@ -66,15 +65,15 @@ impl CompareRequest {
     }
 }
 
-/// The drops from one list of log-probabilities to another. Two impossible tokens differ by no number, and one that
-/// becomes impossible by more than a file can hold; both count as 0.
+/// The differences `before - after`. Not finite ones, for tokens of probability 0, count as 0, because JSON cannot hold
+/// them.
 #[must_use]
 pub fn logprob_deltas(before: &[f32], after: &[f32]) -> Vec<f32> {
     let drop = |(before, after): (&f32, &f32)| Some(before - after).filter(|drop| drop.is_finite()).unwrap_or(0.0);
     before.iter().zip(after).map(drop).collect()
 }
 
-/// The largest of some logits, in lanes that the compiler makes one instruction of.
+/// The largest logit, in lanes that the compiler vectorizes.
 pub fn largest(logits: &[f32]) -> f32 {
     let larger = |a: f32, b: f32| if a > b { a } else { b };
     let mut lanes = [f32::NEG_INFINITY; LANES];
@@ -85,7 +84,7 @@ pub fn largest(logits: &[f32]) -> f32 {
     lanes.into_iter().chain(rest.iter().copied()).fold(f32::NEG_INFINITY, larger)
 }
 
-/// What all logits are relative to as natural logarithms of probabilities: the logarithm of the sum of their powers.
+/// Natural logarithm of the sum of the exponentials: a logit minus it is the token's logprob.
 pub fn log_sum(logits: &[f32]) -> f64 {
     // Relative to the largest, so that nothing overflows.
     let largest = largest(logits);
@@ -93,7 +92,7 @@ pub fn log_sum(logits: &[f32]) -> f64 {
     f64::from(largest) + sums.sum::<f64>().ln()
 }
 
-/// The sum of the powers of logits relative to the largest.
+/// Sum of the exponentials, relative to the largest logit.
 fn sum_of_powers(logits: &[f32], largest: f32) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (whole, rest) = logits.as_chunks::<LANES>();
@@ -103,7 +102,7 @@ fn sum_of_powers(logits: &[f32], largest: f32) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().map(|logit| fast_exp(logit - largest)).sum::<f32>()
 }
 
-/// The probabilities of all words, from their logits.
+/// The probabilities of all tokens, from their logits.
 pub fn softmax(logits: &[f32]) -> Vec<f32> {
     // Relative to the largest, so that nothing overflows.
     let largest = largest(logits);
@@ -115,7 +114,7 @@ pub fn softmax(logits: &[f32]) -> Vec<f32> {
     powers
 }
 
-/// The Jensen-Shannon divergence of two distributions in bits: 0 where they are the same, 1 where they share no word.
+/// Jensen-Shannon divergence of two distributions in bits: 0 if equal, 1 if they share no token.
 pub fn divergence(p: &[f32], q: &[f32]) -> f32 {
     let part = |share: f32, middle: f32| if share > 0.0 { f64::from(share * (share / middle).log2()) } else { 0.0 };
     let counts = |(p, q): &(&f32, &f32)| **p > NEGLIGIBLE || **q > NEGLIGIBLE;
@@ -124,7 +123,7 @@ pub fn divergence(p: &[f32], q: &[f32]) -> f32 {
         part(*p, middle) + part(*q, middle)
     });
     let bits = sum.sum::<f64>() / 2.0;
-    // Rounding alone may leave the range.
+    // Rounding may leave the range.
     if bits.is_finite() { bits.clamp(0.0, 1.0) as f32 } else { 0.0 }
 }
 

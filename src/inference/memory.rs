@@ -1,8 +1,8 @@
-//! How much memory the machine has left, and how much address space the process.
+//! Free memory of the machine and free address space of the process.
 //!
-//! Takes what Linux says under `/proc` and in the control groups of this process; elsewhere nothing is known.
-//! Invariants: where there are several limits, the narrowest counts; a model is refused before it is loaded where the
-//! address space cannot hold it, since memory that is refused at work ends the process.
+//! Takes `/proc` and the control groups of this process on Linux; elsewhere nothing is known.
+//! Invariants: of several limits the smallest counts; a model that the address space cannot hold is refused before
+//! loading, since a failed allocation at work ends the process.
 
 use std::fmt;
 use std::fs;
@@ -12,28 +12,28 @@ use rustix::process::{Resource, getrlimit};
 
 use super::InferenceError;
 
-/// Address space that the stack of a thread takes.
+/// Address space of a thread's stack, in bytes.
 const STACK: u64 = 8 << 20;
 
-/// Address space that the allocator sets aside for a thread (the arenas of glibc, `mallopt(3)`).
+/// Address space of a thread's allocator arena, in bytes (glibc, `mallopt(3)`).
 const ARENA: u64 = 64 << 20;
 
-/// Address space that is left for the work itself, and for all that is not counted.
+/// Address space in bytes for everything not counted.
 const SPARE: u64 = 128 << 20;
 
-/// Bytes a generator takes.
+/// Memory needs of a generator, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNeeds {
     /// The weights.
     pub weights: u64,
-    /// The state of the tokens that were read: all that the context can hold.
+    /// The KV cache of the whole context.
     pub state: u64,
-    /// What one call works in.
+    /// The buffers of one call.
     pub work: u64,
 }
 
 impl MemoryNeeds {
-    /// All of it.
+    /// The sum.
     pub fn total(&self) -> u64 {
         self.weights.saturating_add(self.state).saturating_add(self.work)
     }
@@ -46,36 +46,34 @@ impl fmt::Display for MemoryNeeds {
     }
 }
 
-/// `1.2 GB`, `0.14 GB`.
+/// Formats bytes, as `1.2 GB` or `0.14 GB`.
 pub fn gigabytes(bytes: u64) -> String {
     let gigabytes = bytes as f64 / 1e9;
     if gigabytes < 0.995 { format!("{gigabytes:.2} GB") } else { format!("{gigabytes:.1} GB") }
 }
 
-/// Bytes that can be used without taking them from other programs; none where the system does not say.
+/// Bytes usable without taking memory from other programs; none if the system does not report them.
 pub fn available_memory() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text, "MemAvailable"));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let rooms = groups_of(&groups).into_iter().filter_map(|group| group.room(Path::new("/sys/fs/cgroup")));
-    machine.into_iter().chain(rooms).min()
+    let limits = groups_of(&groups).into_iter().filter_map(|group| group.free(Path::new("/sys/fs/cgroup")));
+    machine.into_iter().chain(limits).min()
 }
 
-/// Bytes that the limit of the address space (`ulimit -v`) leaves this process; none where there is no limit, or the system
-/// does not say.
+/// Bytes left under the address-space limit (`ulimit -v`); none if there is no limit or the system does not report it.
 pub fn address_space_left() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let used = of_meminfo(&fs::read_to_string("/proc/self/status").ok()?, "VmSize")?;
     Some(limit.saturating_sub(used))
 }
 
-/// Address space that a model of so many bytes takes with the threads it computes with: its weights are there twice, as
-/// they are in the file and as they are computed with.
+/// Address space in bytes for a model: its weights count twice, as file contents and as repacked for computing.
 pub fn address_space_of(weights: u64, rest: u64, threads: usize) -> u64 {
     let of_threads = (STACK + ARENA).saturating_mul(threads as u64);
     [weights, weights, rest, of_threads, SPARE].into_iter().fold(0, u64::saturating_add)
 }
 
-/// Refuses a model that takes more address space than is left.
+/// Refuses a model that needs more address space than is left.
 pub fn check_address_space(model: &str, needed: u64) -> Result<(), InferenceError> {
     match address_space_left() {
         Some(left) if left < needed => Err(InferenceError::OutOfAddressSpace { model: model.to_owned(), needed, left }),
@@ -83,12 +81,12 @@ pub fn check_address_space(model: &str, needed: u64) -> Result<(), InferenceErro
     }
 }
 
-/// Bytes of memory that this process takes; none where the system does not say.
+/// Resident memory of this process in bytes; none if the system does not report it.
 pub fn resident_memory() -> Option<u64> {
     of_meminfo(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS")
 }
 
-/// Bytes of all memory of the machine; none where the system does not say.
+/// Total memory of the machine in bytes; none if the system does not report it.
 pub fn machine_memory() -> Option<u64> {
     of_meminfo(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
 }
@@ -98,16 +96,16 @@ fn of_meminfo(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// How the files of a control group are called.
+/// The naming of a control group's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// All controllers in one tree.
+    /// Version 2: all controllers in one tree.
     Unified,
-    /// A tree for memory alone.
+    /// Version 1: a tree for memory alone.
     Separate,
 }
 
-/// A control group and those above it.
+/// A control group; its ancestors' limits count too.
 #[derive(Debug, PartialEq, Eq)]
 struct Group {
     names: Names,
@@ -130,16 +128,16 @@ fn groups_of(text: &str) -> Vec<Group> {
 }
 
 impl Group {
-    /// Bytes left under the narrowest limit of the group and those above it.
-    fn room(&self, root: &Path) -> Option<u64> {
+    /// Free bytes under the smallest limit of the group and its ancestors.
+    fn free(&self, root: &Path) -> Option<u64> {
         let root = match self.names {
             Names::Unified => root.to_owned(),
             Names::Separate => root.join("memory"),
         };
-        self.path.ancestors().filter_map(|path| self.room_in(&root.join(path))).min()
+        self.path.ancestors().filter_map(|path| self.free_in(&root.join(path))).min()
     }
 
-    fn room_in(&self, folder: &Path) -> Option<u64> {
+    fn free_in(&self, folder: &Path) -> Option<u64> {
         let (limit, used, cached) = match self.names {
             Names::Unified => ("memory.max", "memory.current", ["inactive_file", "active_file"]),
             Names::Separate => {
@@ -150,7 +148,7 @@ impl Group {
         let limit: u64 = read(limit)?.trim().parse().ok()?;
         let used: u64 = read(used)?.trim().parse().ok()?;
         let stat = read("memory.stat").unwrap_or_default();
-        // Pages of files are given back when memory is asked for.
+        // Page cache is given back on demand.
         let cached: u64 = cached.iter().filter_map(|name| of_stat(&stat, name)).sum();
         Some(limit.saturating_sub(used.saturating_sub(cached)))
     }
@@ -208,9 +206,9 @@ mod tests {
         write(&outer, "memory.current", "800\n");
         write(&outer, "memory.stat", "anon 500\ninactive_file 200\nactive_file 100\n");
         let group = Group { names: Names::Unified, path: PathBuf::from("a/b") };
-        assert_eq!(group.room(root.path()), Some(500));
+        assert_eq!(group.free(root.path()), Some(500));
         let other = Group { names: Names::Separate, path: PathBuf::from("a/b") };
-        assert_eq!(other.room(root.path()), None);
+        assert_eq!(other.free(root.path()), None);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Which answers a generator gives: what is kept of one revision of the engine says nothing of another.
+//! The revision of the engine: results stored with one revision are not valid for another.
 //!
 //! Not here: weights and settings, which change answers too.
 
-/// llama.cpp as it is built, and the number of our own way to use it.
+/// The llama.cpp version, and a number of this program's own.
 ///
-/// The number is raised with every change after which a generator may answer the same request otherwise, if only by
-/// rounding: how prompts are read and shared, how drafts are checked, how tokens are drawn, how parts are left out.
+/// Raise the number with every change that can change an answer, if only by rounding: prefill and prefix sharing, draft
+/// verification, sampling, leaving parts out.
 pub const ENGINE_REVISION: &str = "llama-cpp-sys-2 0.1.161, ours 5";
 
 #[cfg(test)]

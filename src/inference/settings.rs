@@ -1,37 +1,37 @@
-//! How a generator is loaded, as the configuration says it.
+//! Settings of a generator, as in the configuration.
 //!
-//! Not here: the engine that follows these settings (`ragonite-llama`).
+//! Not here: the engine that follows them (`ragonite-llama`).
 
 use serde::{Deserialize, Serialize};
 
 use super::DeviceChoice;
 
-/// How a generator is loaded.
+/// Load settings of a generator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorSettings {
-    /// Tokens that prompt and answer may have together; no more than the model was trained for is used.
+    /// Maximum of prompt and answer tokens together; limited by the model's training context.
     pub context_tokens: usize,
-    /// Threads of llama.cpp; 0 for one per physical core.
+    /// llama.cpp threads; 0 for one per physical core.
     pub threads: usize,
-    /// Most layers on GPUs where the program was built for one, none of them with 0; none for as many as fit.
+    /// Maximum of layers on GPUs, 0 for the processor only; none for as many as fit.
     pub gpu_layers: Option<u32>,
-    /// How the state of what was read is kept.
+    /// Number type of the KV cache.
     pub kv_cache: KvCacheType,
-    /// How attention is computed.
+    /// Flash attention.
     pub flash_attention: FlashAttention,
-    /// How answers are written.
+    /// Decoding mode.
     pub writing: Decoding,
 }
 
-/// The numbers of keys and values in the context.
+/// The number type of the KV cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KvCacheType {
-    /// 16 bits each.
+    /// 16-bit floats.
     #[default]
     #[serde(rename = "f16")]
     F16,
-    /// 8 bits each with a scale for every 32 of them: about half the memory, and not quite the same answers.
+    /// 8-bit integers with a scale for every 32: about half the memory, and slightly different answers.
     #[serde(rename = "q8_0")]
     Q8,
 }
@@ -40,27 +40,27 @@ pub enum KvCacheType {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlashAttention {
-    /// On a GPU and on ARM where llama.cpp can; elsewhere one table takes less time.
+    /// On with a GPU and on ARM if llama.cpp can; elsewhere one table is faster.
     #[default]
     Auto,
-    /// Always, as [`KvCacheType::Q8`] has it anyway: less memory for a long context, and more time.
+    /// Always: less memory for a long context, and more time. [`KvCacheType::Q8`] implies it.
     On,
-    /// Never; [`KvCacheType::Q8`] needs it.
+    /// Never, except with [`KvCacheType::Q8`], which needs it.
     Off,
 }
 
-/// How an answer of which nothing is known is written. Only on x86-64 there is a difference: calls of one token, which are
-/// quickest there, round otherwise than those that read prompts.
+/// Decoding of answers without a draft. It matters only on x86-64, where fast single-token calls round differently from
+/// prefill calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decoding {
-    /// Tokens are written one by one and count once they are read again together. An answer is then the same whatever was
-    /// computed beside it, and so are answers without some of its sources.
+    /// Tokens are drafted one by one and verified together. An answer then does not depend on what else is computed,
+    /// nor do answers without some of its sources.
     #[default]
     #[serde(rename = "exact")]
     Deterministic,
-    /// Tokens count as they are written, which takes less time. Read again, as an explanation does first, the answer may
-    /// come out otherwise. An answer with a draft is written exactly.
+    /// Single tokens count, which is faster. Read again, as an explanation does first, the answer may differ. An answer
+    /// with a draft is deterministic.
     #[serde(rename = "quick")]
     Fast,
 }
@@ -79,7 +79,7 @@ impl Default for GeneratorSettings {
 }
 
 impl GeneratorSettings {
-    /// What may compute.
+    /// The device choice that follows from `gpu_layers`.
     #[must_use]
     pub fn device(&self) -> DeviceChoice {
         if self.gpu_layers == Some(0) { DeviceChoice::Cpu } else { DeviceChoice::Auto }

@@ -1,11 +1,10 @@
-//! Where weights lie on this machine, and whether they are what the catalog says.
+//! Weight files on this machine, and their verification against the catalog.
 //!
-//! Takes the folders of the configuration in order; gives the path of the first file that is verified.
-//! A gigabyte is not hashed at every start: a stamp (size, modification time, sha256) is kept beside the file, or in
-//! the cache folder where the model folder is read-only. A stamp guards against damage, not against someone who can
-//! write to the model folder.
-//! Invariant: nothing but stamps is ever written, and a stamp that cannot be written is no error.
-//! Not here: fetching weights (room `download`).
+//! Takes the model folders in order; gives the path of the first verified file. To avoid hashing gigabytes at every
+//! start, a stamp (size, modification time, sha256) is stored beside the file, or in the cache folder if the model
+//! folder is read-only. A stamp guards against damage, not against an attacker who can write to the model folder.
+//! Invariant: only stamps are written; a stamp that cannot be written is no error.
+//! Not here: downloading weights (crate `download`).
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,40 +19,40 @@ use super::catalog::{CatalogFile, CatalogModel};
 use ragonite_base::CancelToken;
 pub(super) use ragonite_base::hex;
 
-/// Read at once while hashing; the token is checked in between.
+/// Bytes hashed between two checks for cancellation.
 const HASH_BLOCK: usize = 1 << 20;
 
-/// The folders in which models are looked for, in order.
+/// The folders to search for models, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelFolders {
     folders: Vec<PathBuf>,
     stamp_cache: Option<PathBuf>,
 }
 
-/// How far a check may rely on an earlier one.
+/// Whether a check trusts stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checking {
-    /// A file whose size and modification time are as they were when it was hashed is taken as verified.
+    /// A file with the size and modification time of its stamp counts as verified.
     TrustStamps,
     /// Every file is hashed.
     HashAgain,
 }
 
-/// What was found of one file.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileState {
     /// Exactly the bytes of the catalog.
     Verified {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
     },
     /// There, but not the bytes of the catalog.
     Damaged {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What the catalog says, in words.
+        /// The catalog's size or hash, in words.
         expected: String,
-        /// What is there, in words.
+        /// The file's size or hash, in words.
         found: String,
     },
     /// In none of the folders.
@@ -65,17 +64,17 @@ pub enum FileState {
 pub struct FileReport {
     /// Name in the catalog.
     pub file: String,
-    /// What was found.
+    /// Its state.
     pub state: FileState,
 }
 
 impl ModelFolders {
-    /// Looks in these folders, in this order; the weights lie in `<folder>/<model id>/<file name>`.
+    /// Searches these folders in order, for `<folder>/<model id>/<file name>`.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders, stamp_cache: None }
     }
 
-    /// Keeps stamps in `folder` where they cannot be kept beside the weights.
+    /// Stores stamps in `folder` if they cannot be stored beside the weights.
     #[must_use]
     pub fn with_stamp_cache(mut self, folder: PathBuf) -> Self {
         self.stamp_cache = Some(folder);
@@ -87,12 +86,12 @@ impl ModelFolders {
         &self.folders
     }
 
-    /// Whether every file of `model` is somewhere with the right size. Reads no file, so it may be asked at every start.
+    /// Whether every file of `model` exists with the right size. Reads no contents, so it is cheap.
     pub fn has(&self, model: &CatalogModel) -> bool {
         model.files.iter().all(|file| self.seen(model, file).is_some())
     }
 
-    /// The first copy of the right size, its bytes not checked.
+    /// The first copy of the right size, contents unchecked.
     pub fn seen(&self, model: &CatalogModel, file: &CatalogFile) -> Option<PathBuf> {
         self.candidates(model, file).find(|path| {
             fs::metadata(path).is_ok_and(|found| found.is_file() && file.bytes.is_none_or(|bytes| bytes == found.len()))
@@ -102,7 +101,7 @@ impl ModelFolders {
     /// The first verified copy of a file.
     ///
     /// # Errors
-    /// [`InferenceError::MissingFile`]; where no good copy follows, [`InferenceError::DamagedFile`] or
+    /// [`InferenceError::MissingFile`]; if there is no good copy, [`InferenceError::DamagedFile`] or
     /// [`InferenceError::Read`] for the first bad one; or [`InferenceError::Canceled`].
     pub fn find(
         &self,
@@ -124,7 +123,7 @@ impl ModelFolders {
     /// The state of every file of `model`, in the order of the catalog.
     ///
     /// # Errors
-    /// [`InferenceError::Read`] when a file is there but cannot be read, or [`InferenceError::Canceled`].
+    /// [`InferenceError::Read`] if a file exists but cannot be read, or [`InferenceError::Canceled`].
     pub fn verify(
         &self,
         model: &CatalogModel,
@@ -152,7 +151,7 @@ impl ModelFolders {
         let mut second_best: Option<Result<FileState, InferenceError>> = None;
         for path in self.candidates(model, file) {
             let checked = match FileFacts::read(&path) {
-                Ok(Some(facts)) => self.check(&path, facts, file, (checking, cancel)),
+                Ok(Some(facts)) => self.check(&path, facts, file, checking, cancel),
                 Ok(None) => continue,
                 Err(error) => Err(error),
             };
@@ -169,7 +168,8 @@ impl ModelFolders {
         path: &Path,
         facts: FileFacts,
         file: &CatalogFile,
-        (checking, cancel): (Checking, &CancelToken),
+        checking: Checking,
+        cancel: &CancelToken,
     ) -> Result<FileState, InferenceError> {
         if let Some(expected) = file.bytes.filter(|bytes| *bytes != facts.bytes) {
             return Ok(FileState::Damaged {
@@ -199,7 +199,7 @@ impl ModelFolders {
         })
     }
 
-    /// Beside the weights first, so that a copied model folder brings its stamps along.
+    /// Stamps beside the weights come first, so that a copied model folder brings them along.
     fn stamp_paths(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let beside = path.with_file_name(format!(".{name}.verified"));
@@ -223,7 +223,7 @@ impl ModelFolders {
         let Ok(text) = serde_json::to_vec(&stamp) else { return };
         for place in self.stamp_paths(path) {
             if let Some(folder) = place.parent().filter(|folder| self.stamp_cache.as_deref() == Some(*folder)) {
-                // A cache folder that cannot be made shows in the write below.
+                // If the folder cannot be created, the write below fails.
                 fs::create_dir_all(folder).ok();
             }
             if fs::write(&place, &text).is_ok() {
@@ -234,7 +234,7 @@ impl ModelFolders {
     }
 }
 
-/// What tells a changed file from an unchanged one without reading it.
+/// Tells a changed file from an unchanged one without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct FileFacts {
     bytes: u64,
@@ -243,7 +243,7 @@ struct FileFacts {
 }
 
 impl FileFacts {
-    /// `None` where there is no such file.
+    /// `None` if there is no such file.
     fn read(path: &Path) -> Result<Option<Self>, InferenceError> {
         let found = match fs::metadata(path) {
             Ok(found) if found.is_file() => found,

@@ -1,13 +1,13 @@
-//! Several answers at once.
+//! Batched decoding: several answers at once.
 //!
-//! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
-//! its own that begins as a copy of what is shared. Where one call may do both, the answers to those that are read
-//! already are written meanwhile; elsewhere a draft is read together with the end of its prompt, and answers that have
-//! left theirs wait until several can be sketched and written together.
-//! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its
-//! answer; cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these
-//! sequences stays in the context.
-//! Not here: one answer and its tokens (`decoding_sequence`), which prompts to read (`attribution`).
+//! Takes requests whose prompts share a prefix. Prompts are prefilled one after the other, each in its own sequence,
+//! which starts as a copy of the shared prefix. Where the batch policy allows mixed calls, answers to prefilled prompts
+//! are decoded in the same calls; elsewhere the draft is read together with the end of its prompt, and answers that
+//! left their draft wait until several can be decoded together.
+//! Invariants: an answer equals the answer its request gets alone; a prompt is prefilled only when there are cells for
+//! it and its answer; cells are given up, not freed, while other answers decode, so that each answer's cells stay in
+//! order; none of these sequences stays in the context afterwards.
+//! Not here: decoding one answer (`decoding_sequence`), which prompts to read (`attribution`).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -26,23 +26,23 @@ use super::stream_packing::{contiguous_run, draft_owners, next_move};
 use ragonite_base::CancelToken;
 use ragonite_inference::{Completion, GenerateRequest, InferenceError};
 
-/// Answers that are written at the same time where sequences share their memory.
+/// Maximum of answers decoded at the same time where sequences share one KV memory.
 pub(super) const MAX_PARALLEL: usize = 8;
 
 const DOING: &str = "generating several answers";
 
-/// Hears of an answer, and may end the work.
+/// Called for each finished answer; may stop the batch.
 type OnDone<'d> = dyn FnMut(usize, Completion) -> ControlFlow<()> + 'd;
 
 /// Requests with the same prompt.
 struct PromptGroup {
     waiting: VecDeque<usize>,
     prompt: Vec<LlamaToken>,
-    /// Tokens at its beginning that are in the slot.
+    /// Length of the prompt's prefix that is in the slot.
     shared: usize,
 }
 
-/// A prompt that is being read, or whose requests wait for room.
+/// A prompt that is being prefilled, or whose requests wait for cells.
 struct Prefill {
     group: usize,
     sequence: Sequence,
@@ -53,23 +53,23 @@ struct Prefill {
 struct Scheduler<'a> {
     requests: &'a [GenerateRequest],
     groups: Vec<PromptGroup>,
-    /// The group that is read next.
+    /// The group to prefill next.
     next: usize,
     reader: Option<Prefill>,
     writers: Vec<DecodingSequence<'a>>,
-    /// What the draft and the answers that have ended say.
-    said: Vec<Vec<LlamaToken>>,
-    /// Sequences that hold nothing.
+    /// The draft and the finished answers, for prompt lookup.
+    lookup_texts: Vec<Vec<LlamaToken>>,
+    /// Empty sequences.
     free: Vec<Sequence>,
-    /// Tokens that the context has for a prompt and its answer.
+    /// Context tokens for a prompt and its answer.
     context: usize,
-    /// Tokens of the longest answer that is asked for.
+    /// Largest `max_tokens` of the requests.
     longest: usize,
 }
 
 impl Scheduler<'_> {
-    /// Cells that what has begun may still need: the rest of the prompt and its first answer, and of every other answer
-    /// what it may yet say.
+    /// Cells that started work may still need: the rest of the prompt with its first answer, and the rest of every
+    /// other answer.
     fn remaining_tokens(&self) -> usize {
         let rest = |reader: &Prefill| self.groups[reader.group].prompt.len() - reader.read;
         let first = |reader: &Prefill| self.answer_cells(reader.group);
@@ -90,53 +90,53 @@ impl Scheduler<'_> {
         prompt.len() - shared + self.answer_cells(group)
     }
 
-    /// Cells that the group needs that needs most.
+    /// Cells of the group that needs most.
     fn most_cells(&self) -> usize {
         (0..self.groups.len()).map(|group| self.cells(group)).max().unwrap_or(0)
     }
 
-    /// Tokens that groups which are still to be read share with the slot.
+    /// Longest prefix that a group still to be prefilled shares with the slot.
     fn still_shared(&self) -> usize {
         self.groups[self.next..].iter().map(|group| group.shared).max().unwrap_or(0)
     }
 
-    /// Lets answers whose draft has gone wrong guess from what the others say. `in_vocabulary_len` tells
-    /// how many tokens at the beginning can be read.
-    fn guess(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
-        let guesses: Vec<Vec<LlamaToken>> = (self.writers.iter().enumerate())
+    /// Extends answers without a valid draft by prompt lookup in the other answers. `in_vocabulary_len` gives how many
+    /// tokens of a proposal can be read.
+    fn propose(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
+        let proposals: Vec<Vec<LlamaToken>> = (self.writers.iter().enumerate())
             .map(|(at, writer)| {
                 let others = self.writers.iter().enumerate().filter(|(other, _)| *other != at);
                 let others =
                     others.map(|(_, other)| other.tokens()).chain([self.groups[writer.group].prompt.as_slice()]);
-                let mut guessed = writer.propose(self.said.iter().rev().map(Vec::as_slice).chain(others), self.context);
-                guessed.truncate(readable(&guessed));
-                guessed
+                let mut proposed =
+                    writer.propose(self.lookup_texts.iter().rev().map(Vec::as_slice).chain(others), self.context);
+                proposed.truncate(readable(&proposed));
+                proposed
             })
             .collect();
-        for (writer, guessed) in self.writers.iter_mut().zip(guesses) {
-            writer.piece.extend(guessed);
+        for (writer, proposed) in self.writers.iter_mut().zip(proposals) {
+            writer.piece.extend(proposed);
         }
     }
 
-    /// What is done next, in a call of at most `most` tokens where it may both read and write, with no more guesses
-    /// than cells can be `wasted`.
+    /// Plans the next call: at most `most` tokens in a mixed call, and at most `wasted` draft tokens.
     fn plan(&mut self, rows: BatchPolicy, most: usize, wasted: usize) -> Step {
         if !rows.allows_mixed {
             return self.plan_apart(most);
         }
-        // In a call with a prompt wrong guesses are worth less than its tokens.
-        let mut guesses = most.saturating_sub(KERNEL_TILE + self.writers.len()).min(wasted);
+        // Beside a prompt, draft tokens are worth less than prompt tokens.
+        let mut draft_tokens_left = most.saturating_sub(KERNEL_TILE + self.writers.len()).min(wasted);
         for writer in &mut self.writers {
-            let read = writer.piece.len().min(guesses + 1);
+            let read = writer.piece.len().min(draft_tokens_left + 1);
             writer.piece.truncate(read);
-            guesses -= read - 1;
+            draft_tokens_left -= read - 1;
         }
         let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
         let budget = most.saturating_sub(written) / KERNEL_TILE * KERNEL_TILE;
         Step { call: Phase::Decode, budget, writers: (0..self.writers.len()).collect() }
     }
 
-    /// As [`plan`](Self::plan), where a call either reads or writes.
+    /// As [`plan`](Self::plan), where a call either prefills or decodes.
     fn plan_apart(&self, most: usize) -> Step {
         let writing = |writers| Step { call: Phase::Decode, budget: 0, writers };
         if let Some(sure) = self.writers.iter().position(DecodingSequence::follows_draft) {
@@ -149,36 +149,36 @@ impl Scheduler<'_> {
         writing(contiguous_run(&sequences))
     }
 
-    /// For each of these answers the one of them whose sketch it takes.
-    fn sketched_by(&self, writers: &[usize]) -> Vec<usize> {
+    /// For each of these answers, the answer whose draft it takes.
+    fn draft_owners_of(&self, writers: &[usize]) -> Vec<usize> {
         let sequences: Vec<usize> = writers.iter().map(|at| self.writers[*at].sequence.0).collect();
         let same = |a: usize, b: usize| self.writers[writers[a]].same_tokens_as(&self.writers[writers[b]]);
-        draft_owners(&sequences, same).into_iter().map(|place| writers[place]).collect()
+        draft_owners(&sequences, same).into_iter().map(|index| writers[index]).collect()
     }
 
-    /// Outlines of these answers, of which `answer_sequences` are read in one call.
+    /// Draft proposals for these answers; `together` answers are verified in one call.
     fn draft_proposals(&self, writers: &[usize], together: usize, rows: BatchPolicy) -> Vec<DraftProposal<'_>> {
-        // The pieces of a call are filled up to be equally long.
+        // The slices of a call are padded to equal length.
         let longest = if together == 1 { rows.max_drafted } else { KERNEL_TILE };
-        let sketch = |at: &usize| {
+        let proposal = |at: &usize| {
             let writer = &self.writers[*at];
             let others =
                 self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.tokens());
-            let said = self.said.iter().rev().map(Vec::as_slice);
+            let finished = self.lookup_texts.iter().rev().map(Vec::as_slice);
             let prompt = self.groups[writer.group].prompt.as_slice();
-            writer.draft_proposal(said.chain(others).chain([prompt]).collect(), self.context, longest)
+            writer.draft_proposal(finished.chain(others).chain([prompt]).collect(), self.context, longest)
         };
-        writers.iter().map(sketch).collect()
+        writers.iter().map(proposal).collect()
     }
 
-    /// Tokens that are still to be read of the prompt that is being read, but for its last one.
+    /// Unread tokens of the prompt that is being prefilled, without its last one.
     fn unread(&self) -> usize {
         let unread = |reader: &Prefill| self.groups[reader.group].prompt.len() - 1 - reader.read;
         self.reader.as_ref().map_or(0, unread)
     }
 
-    /// Tokens of the draft that are read together with the end of the prompt that is being read, where that can be: the
-    /// draft is then checked at the price of a few tokens more.
+    /// Draft tokens that can be read together with the end of the prompt, which verifies them for the price of a few
+    /// more tokens.
     fn draft_tokens(&self, rows: BatchPolicy) -> usize {
         let draft = |reader: &Prefill| match &self.groups[reader.group].waiting {
             waiting if waiting.len() == 1 => self.requests[waiting[0]].draft.len(),
@@ -188,17 +188,17 @@ impl Scheduler<'_> {
         self.reader.as_ref().filter(|_| can).map_or(0, |reader| draft(reader).min(rows.max_drafted))
     }
 
-    /// Whether what is left of the prompt is read by the call that begins to write its answer.
+    /// Whether the rest of the prompt is read in the call that starts its answer.
     fn ends_with_draft(&self, rows: BatchPolicy) -> bool {
         let drafted = self.draft_tokens(rows);
         drafted > 0 && self.unread() + 1 + drafted <= rows.max_prefill
     }
 
-    /// What a call reads.
-    fn pieces(&self, planned: &Step) -> Vec<BatchSlice<'_>> {
+    /// The slices of a step call.
+    fn pieces(&self, step: &Step) -> Vec<BatchSlice<'_>> {
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
-            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + planned.budget)];
+            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + step.budget)];
             let piece = BatchSlice { sequence: reader.sequence, tokens, position: reader.read, logits: Logits::None };
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
@@ -206,17 +206,17 @@ impl Scheduler<'_> {
             let DecodingSequence { sequence, piece, position, lead, .. } = &self.writers[*at];
             BatchSlice { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(*lead) }
         };
-        reader.into_iter().chain(planned.writers.iter().map(writer)).collect()
+        reader.into_iter().chain(step.writers.iter().map(writer)).collect()
     }
 }
 
-/// What a call does.
+/// The plan of one call.
 #[derive(Debug)]
 struct Step {
     call: Phase,
-    /// Tokens of a prompt that it may read.
+    /// Maximum of prompt tokens.
     budget: usize,
-    /// Whose pieces it reads, by their places among the writers.
+    /// Indices into `Scheduler::writers` of the answers to decode.
     writers: Vec<usize>,
 }
 
@@ -241,14 +241,23 @@ impl LlamaGenerator {
         on_done: &mut OnDone<'_>,
     ) -> Result<(), InferenceError> {
         let (free, context) = (self.engine.states.layout().answer_sequences(), self.identity.context_tokens);
-        let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
-        let said = said.into_iter().collect();
+        let lookup_texts = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
+        let lookup_texts = lookup_texts.into_iter().collect();
         let longest = requests.iter().map(|request| request.max_tokens).max().unwrap_or(0);
         let together = free.clone();
-        let mut work =
-            Scheduler { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context, longest };
+        let mut work = Scheduler {
+            requests,
+            groups,
+            next: 0,
+            reader: None,
+            writers: Vec::new(),
+            lookup_texts,
+            free,
+            context,
+            longest,
+        };
         if self.slots.current().len() + work.most_cells() > self.engine.cells() {
-            // What is shared can be forgotten from its end on as the prompts that have it are done.
+            // The shared prefix can be shortened from its end as the prompts that use it are done.
             work.groups.sort_by_key(|group| Reverse(group.shared));
         }
         let done = self.run_schedule(&mut work, cancel, on_done);
@@ -274,7 +283,7 @@ impl LlamaGenerator {
         Ok(groups)
     }
 
-    /// Sees to it that the most that any two prompts share is in the current slot.
+    /// Makes sure that the current slot holds the longest prefix that any two prompts share.
     fn prefill_shared(&mut self, groups: &mut [PromptGroup], cancel: &CancelToken) -> Result<(), InferenceError> {
         let Some((prompt, wanted)) = longest_shared_prefix(groups) else { return Ok(()) };
         let place = self.slots.best_slot(prompt);
@@ -312,7 +321,7 @@ impl LlamaGenerator {
         }
     }
 
-    /// Begins the next prompt, unless one is being read or there is no room yet.
+    /// Starts the next prefill, unless one is running or there are too few cells.
     fn start_prefill(&mut self, work: &mut Scheduler<'_>) -> Result<(), InferenceError> {
         if work.reader.is_some() || work.next >= work.groups.len() || !self.has_room(work)? {
             return Ok(());
@@ -326,8 +335,8 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Whether there are cells for the next prompt and its answer. What was given up, or nobody needs any more, is only
-    /// forgotten between answers.
+    /// Whether there are cells for the next prompt and its answer. Cells that were given up or are unused are freed
+    /// only between answers.
     fn has_room(&mut self, work: &mut Scheduler<'_>) -> Result<bool, InferenceError> {
         let is_idle = work.reader.is_none() && work.writers.is_empty();
         let fits = |this: &Self, work: &Scheduler<'_>| {
@@ -346,7 +355,7 @@ impl LlamaGenerator {
             self.shorten(work.still_shared())?;
         }
         if !fits(self, work) {
-            // Alone with what it shares, a prompt and its answer always fit.
+            // With nothing but its shared prefix in the context, a prompt and its answer always fit.
             let shared = work.groups[work.next].shared;
             self.shorten(shared)?;
             work.groups[work.next..].iter_mut().for_each(|group| group.shared = group.shared.min(shared));
@@ -355,7 +364,7 @@ impl LlamaGenerator {
         Ok(true)
     }
 
-    /// Forgets what was given up, and closes the gaps.
+    /// Frees the cells that were given up, and defragments.
     fn release_all(&mut self) -> Result<(), InferenceError> {
         if !self.engine.clear_graveyard() {
             return Err(self.no_partial_removal());
@@ -363,7 +372,7 @@ impl LlamaGenerator {
         self.engine.defragment().map_err(|source| self.lost(DOING, source))
     }
 
-    /// Keeps at most the first `store` tokens of what is shared.
+    /// Keeps at most the first `keep` tokens of the shared prefix.
     fn shorten(&mut self, keep: usize) -> Result<(), InferenceError> {
         if keep < self.slots.current().len() { self.rewind(keep) } else { Ok(()) }
     }
@@ -372,12 +381,13 @@ impl LlamaGenerator {
         self.lost(DOING, "the architecture of the model cannot forget a part".into())
     }
 
-    /// Begins the answers to a prompt that is read but for its last token, or for what is read together with a draft.
+    /// Starts the answers to a prompt that is prefilled except for its last token, or for the part that is read
+    /// together with a draft.
     fn start_decoding(&mut self, work: &mut Scheduler<'_>) -> Result<(), InferenceError> {
         while let Some(Prefill { group, sequence, read, started }) = work.reader {
             let is_read = work.unread() == 0 || work.ends_with_draft(self.engine.batch_policy());
             let Some(at) = work.groups[group].waiting.front().copied().filter(|_| is_read) else { return Ok(()) };
-            // The first was counted when the prompt was begun.
+            // The first answer was counted when the prefill started.
             let fits = work.remaining_tokens() <= self.engine.free_cells();
             let is_last = work.groups[group].waiting.len() == 1;
             if !fits && !work.writers.is_empty() {
@@ -397,10 +407,10 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Makes the next call of llama.cpp, and takes what it says about each answer.
+    /// Makes the next llama.cpp call and applies its logits to each answer.
     fn step(&mut self, work: &mut Scheduler<'_>) -> Result<(), InferenceError> {
         if self.engine.batch_policy().allows_mixed {
-            work.guess(|tokens| in_vocabulary_len(tokens, &self.engine));
+            work.propose(|tokens| in_vocabulary_len(tokens, &self.engine));
         } else if work.unread() == 0 {
             self.compact_answers(work)?;
         }
@@ -411,23 +421,23 @@ impl LlamaGenerator {
         } else {
             self.engine.next_prefill_chunk(work.unread() + work.draft_tokens(rows))
         };
-        let planned = work.plan(rows, most, wasted);
+        let step = work.plan(rows, most, wasted);
         if !rows.allows_mixed {
-            self.draft_answers(work, &planned)?;
+            self.draft_answers(work, &step)?;
         }
-        let pieces = work.pieces(&planned);
+        let pieces = work.pieces(&step);
         if pieces.is_empty() {
             return Ok(());
         }
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        if let Err(source) = self.engine.decode_batch(planned.call, &pieces) {
+        if let Err(source) = self.engine.decode_batch(step.call, &pieces) {
             return Err(self.lost(DOING, source));
         }
-        let mut offset = all - planned.writers.iter().map(|at| work.writers[*at].piece.len()).sum::<usize>();
+        let mut offset = all - step.writers.iter().map(|at| work.writers[*at].piece.len()).sum::<usize>();
         if let Some(reader) = &mut work.reader {
             reader.read += offset;
         }
-        for at in planned.writers {
+        for at in step.writers {
             let writer = &mut work.writers[at];
             let read = writer.piece.len();
             let kept = writer.accept(&self.engine, offset, work.context);
@@ -439,8 +449,8 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Moves an answer beside others with which it can be written then, where there is room. One in a call of its own, as
-    /// memories are copied whole and nothing ends that.
+    /// Copies an answer next to other answers, so that one call can decode all, where there is a free sequence. One
+    /// copy per step, because a KV memory is copied whole and a copy cannot be cancelled.
     fn compact_answers(&mut self, work: &mut Scheduler<'_>) -> Result<(), InferenceError> {
         let sequences: Vec<usize> = work.writers.iter().map(|writer| writer.sequence.0).collect();
         let free: Vec<usize> = work.free.iter().map(|sequence| sequence.0).collect();
@@ -458,25 +468,25 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Sketches what comes next in the answers that are planned.
-    fn draft_answers(&mut self, work: &mut Scheduler<'_>, planned: &Step) -> Result<(), InferenceError> {
-        if planned.writers.iter().any(|at| work.writers[*at].follows_draft()) {
+    /// Drafts the next tokens of the step answers.
+    fn draft_answers(&mut self, work: &mut Scheduler<'_>, step: &Step) -> Result<(), InferenceError> {
+        if step.writers.iter().any(|at| work.writers[*at].follows_draft()) {
             return Ok(());
         }
-        let by = work.sketched_by(&planned.writers);
-        let own: Vec<usize> = planned.writers.iter().copied().filter(|at| by.contains(at)).collect();
-        let mut sketches = work.draft_proposals(&own, planned.writers.len(), self.engine.batch_policy());
-        let sketched = if sketches.is_empty() { Ok(()) } else { self.engine.propose_drafts(&mut sketches) };
-        let pieces: Vec<Vec<LlamaToken>> = sketches.into_iter().map(|sketch| sketch.piece).collect();
-        for (at, by) in planned.writers.iter().zip(by) {
-            if let Some(place) = own.iter().position(|one| *one == by) {
+        let owners = work.draft_owners_of(&step.writers);
+        let own: Vec<usize> = step.writers.iter().copied().filter(|at| owners.contains(at)).collect();
+        let mut proposals = work.draft_proposals(&own, step.writers.len(), self.engine.batch_policy());
+        let proposed = if proposals.is_empty() { Ok(()) } else { self.engine.propose_drafts(&mut proposals) };
+        let pieces: Vec<Vec<LlamaToken>> = proposals.into_iter().map(|proposal| proposal.piece).collect();
+        for (at, owner) in step.writers.iter().zip(owners) {
+            if let Some(place) = own.iter().position(|one| *one == owner) {
                 work.writers[*at].read_next(&pieces[place], work.context);
             }
         }
-        sketched.map_err(|source| self.lost(DOING, source))
+        proposed.map_err(|source| self.lost(DOING, source))
     }
 
-    /// Gives away the answers that have ended, and forgets their sequences.
+    /// Hands finished answers to `on_done` and removes their sequences.
     fn emit_finished(
         &mut self,
         work: &mut Scheduler<'_>,
@@ -490,7 +500,7 @@ impl LlamaGenerator {
                 return Err(self.no_partial_removal());
             }
             work.free.push(writer.sequence);
-            work.said.push(writer.tokens().to_vec());
+            work.lookup_texts.push(writer.tokens().to_vec());
             let (at, shared) = (writer.at, work.groups[writer.group].shared);
             if on_done(at, writer.completion(shared)).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -500,7 +510,7 @@ impl LlamaGenerator {
     }
 }
 
-/// Of two prompts that share most, one, and how many tokens they share; of a single one nothing is shared.
+/// One of the two prompts with the longest common prefix, and that prefix's length; 0 for a single prompt.
 fn longest_shared_prefix(groups: &[PromptGroup]) -> Option<(&[LlamaToken], usize)> {
     let alone = groups.first().map(|group| (group.prompt.as_slice(), 0));
     let pairs = groups.iter().enumerate().flat_map(|(at, one)| groups[..at].iter().map(move |other| (one, other)));
@@ -508,7 +518,7 @@ fn longest_shared_prefix(groups: &[PromptGroup]) -> Option<(&[LlamaToken], usize
     shared.max_by_key(|(_, shared)| *shared).or(alone)
 }
 
-/// How many tokens both begin with.
+/// Length of the common prefix.
 fn common_prefix(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,16 +1,16 @@
-//! The tokens of a call of llama.cpp.
+//! Shapes of llama.cpp calls, chosen so that logits are batch invariant.
 //!
-//! Takes what is to be read, adds what makes the call one that rounds like any other of its kind.
-//! Invariants: what was to be read comes first, in its order; each sequence's tokens come in the order of their
+//! Takes the tokens of a call; adds padding until the call has the shape of its phase.
+//! Invariants: the given tokens come first, in their order; each sequence's tokens come in the order of their
 //! positions.
-//! Not here: reading (`engine`), where a token's state lies (`layout`).
+//! Not here: decoding (`engine`), where a token's state lies (`layout`).
 //!
-//! On a processor llama.cpp has several kernels for the same weights, and several ways to attention, and chooses by the
-//! number of tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by
-//! 0.7. So only calls of one kind count: an answer's tokens are read by calls of the kind that reads prompts, or,
-//! where flash attention is wanted, by another kind that all answers have in common.
-//! Where such a call takes much longer than one of a single token, single tokens are written first (`speculative`) and read
-//! again together; or they count as they are, where a setting says so (`Decode::Fast`).
+//! On a processor llama.cpp has several kernels for the same weights and several forms of attention. It chooses by the
+//! number of tokens in a call, and each choice rounds differently: logits of a model with 1.5 billion parameters in 4
+//! bits moved by 0.7. So only calls of one shape count: an answer's tokens are read by calls of the prefill shape or,
+//! with flash attention, by another shape that all answers share. Where such a call takes much longer than a
+//! single-token call, single tokens are drafted first (`speculative`) and verified together, or they count as they are
+//! (`Decoding::Fast`).
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -18,32 +18,31 @@ use super::batch_decode::MAX_PARALLEL;
 use super::engine::Sequence;
 use ragonite_inference::{FlashAttention, GeneratorSettings, KvCacheType};
 
-/// Tokens that llama.cpp's kernels take at a time when they are quickest.
+/// Number of tokens that llama.cpp's fastest kernels take at a time.
 pub(super) const KERNEL_TILE: usize = 16;
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It reads tokens of prompts.
+    /// Reads prompt tokens.
     Prefill,
-    /// It reads the last token of a prompt and those of an answer; where both kinds may be one call, those of other
-    /// prompts too.
+    /// Reads the last token of a prompt and tokens of an answer; in mixed calls also tokens of other prompts.
     Decode,
-    /// It writes single tokens: those of a sketch, which are read again by a call that counts, or, where an answer need not
-    /// be exact, those of the answer.
+    /// Decodes single tokens: draft tokens, which another call verifies, or tokens of an answer with `Decoding::Fast`.
     SingleToken,
 }
 
-/// How many tokens a call of a kind has.
+/// The number of tokens in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct BatchShape {
-    /// At least.
+    /// Minimum.
     least: usize,
-    /// A multiple of so many.
+    /// The number is a multiple of this one.
     multiple: usize,
-    /// So many of them or a multiple want logits, if any does: the last layer goes through those alone.
+    /// If any token wants logits, the number that want them is a multiple of this one: the last layer computes only
+    /// those.
     logits: usize,
-    /// At least so many of each sequence.
+    /// Minimum for each sequence.
     each: usize,
 }
 
@@ -58,35 +57,35 @@ impl BatchShape {
         Self { each: 2, ..self }
     }
 
-    /// As many as `tokens` or more.
+    /// `tokens` with padding.
     fn padded_len(self, tokens: usize) -> usize {
         tokens.max(self.least).next_multiple_of(self.multiple)
     }
 }
 
-/// How calls are made, so that what a token gives depends on it and on those before it only.
+/// The call shapes under which a token's logits depend only on it and on the tokens before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BatchPolicy {
     /// How attention is computed.
     pub(super) attention: FlashAttention,
-    /// Whether llama.cpp may keep weights in another order than the file's, which takes more memory.
+    /// Whether llama.cpp may repack weights, which takes more memory.
     pub(super) repacks_weights: bool,
     prefill: BatchShape,
     decode: BatchShape,
-    /// Tokens of a call at most: llama.cpp ends the process over more than it was told.
+    /// Maximum of tokens in a call: llama.cpp ends the process above its configured batch size.
     pub(super) max_prefill: usize,
-    /// Tokens of one sequence in a call that reads an answer, at most.
+    /// Maximum of tokens of one sequence in a call that reads an answer.
     pub(super) max_verified: usize,
-    /// The same where the answer is a draft, of which nothing is worth reading behind the first token that is wrong.
+    /// The same for draft tokens: tokens behind the first wrong one are read in vain.
     pub(super) max_drafted: usize,
-    /// Answers that are written at the same time where each has a memory of its own, at most.
+    /// Maximum of answers decoded at the same time where each has its own KV memory.
     pub(super) max_answers: usize,
-    /// Whether one call may read a prompt and write answers; then answers are not sketched.
+    /// Whether one call may prefill and decode; if so, no drafts are decoded.
     pub(super) allows_mixed: bool,
 }
 
 impl BatchPolicy {
-    /// On a GPU nothing depends on it.
+    /// For GPUs, where logits do not depend on the call shape.
     pub(super) const GPU: Self = Self {
         attention: FlashAttention::Auto,
         repacks_weights: true,
@@ -99,13 +98,13 @@ impl BatchPolicy {
         allows_mixed: true,
     };
 
-    /// The same kernels for any multiple of four tokens.
+    /// llama.cpp uses the same kernels for any multiple of four tokens.
     pub(super) const MULT4: Self =
         Self { prefill: BatchShape::of(4), decode: BatchShape::of(4), max_verified: 48, ..Self::GPU };
 
-    /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one.
-    /// The others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention
-    /// as one table is computed otherwise for a single token of a sequence.
+    /// x86-64: repacked weights are multiplied with four tokens at a time or, with other rounding, with one. Other
+    /// weights use tiles from eight tokens on, and single products below. Attention without flash rounds differently
+    /// for a single token of a sequence.
     pub(super) const TILE8: Self = Self {
         attention: FlashAttention::Off,
         prefill: BatchShape::of(8).in_pairs(),
@@ -118,10 +117,10 @@ impl BatchPolicy {
         ..Self::MULT4
     };
 
-    /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones.
+    /// x86-64 with AVX-512 VNNI: tiles of unpacked weights are half as fast again as repacked weights.
     pub(super) const VNNI: Self = Self { repacks_weights: false, ..Self::TILE8 };
 
-    /// Those for kernels with these features, as llama.cpp calls them.
+    /// The policy for kernels with these features, in llama.cpp's names.
     pub(super) fn for_kernels(features: &[String]) -> Self {
         let wide = features.iter().any(|feature| feature == "AVX512_VNNI");
         match (cfg!(target_arch = "x86_64"), wide) {
@@ -131,9 +130,9 @@ impl BatchPolicy {
         }
     }
 
-    /// The same with attention as it is wanted. Where prompts are read in calls of many tokens, flash attention has two
-    /// ways, tiles of 64 tokens and, for fewer and for states of 8 bits, one token after the other; both are slower than
-    /// one table, so that it is only taken where somebody wants it.
+    /// The same with the configured attention. For large prefill calls flash attention has two forms: tiles of 64
+    /// tokens and, for fewer tokens and for an 8-bit KV cache, one token after the other. Both are slower than plain
+    /// attention, so flash attention is used only on request.
     pub(super) fn with_attention(self, settings: &GeneratorSettings) -> Self {
         let alone = |size: BatchShape| BatchShape { each: 1, ..size };
         let flash = |reading| Self {
@@ -159,20 +158,19 @@ impl BatchPolicy {
         }
     }
 
-    /// Whether the same token has the same state whether it was read in a prompt or written.
+    /// Whether a token gets the same state in a prompt and in an answer.
     pub(super) fn same_shape_for_all(self) -> bool {
         self.prefill == self.decode
     }
 
-    /// Tokens that fill up a sequence's part of a call at most: of one by itself up to the size of the call, of one
-    /// beside others up to the longest of them, which is a sketch.
+    /// Maximum of padding tokens of a sequence in a call: up to the call's shape, or up to the longest other slice,
+    /// which is a draft.
     pub(super) fn max_padding(self) -> usize {
         let alone = self.prefill.padded_len(1).max(self.decode.padded_len(1)) - 1;
         if self.allows_mixed { alone } else { alone.max(KERNEL_TILE - 1) }
     }
 
-    /// How many tokens each of these pieces has once it is filled up to be as long as the others, as calls for several
-    /// memories must have them.
+    /// Tokens of each slice after padding all to equal length, as calls for several KV memories need.
     pub(super) fn even(self, call: Phase, lengths: &[usize]) -> usize {
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let size = self.size(call);
@@ -183,19 +181,20 @@ impl BatchPolicy {
         (longest..=longest + self.max_padding()).find(fits).unwrap_or(longest)
     }
 
-    /// Tokens of each of so many pieces in a call that reads answers and has at most `most` tokens.
+    /// Tokens of each of `pieces` slices in a verifying call of at most `most` tokens.
     pub(super) fn verified_each(self, pieces: usize, most: usize) -> usize {
         let fits = |length: &usize| self.even(Phase::Decode, &vec![*length; pieces]) == *length;
         (1..=self.max_verified.min(most / pieces.max(1))).rev().find(fits).unwrap_or(1)
     }
 
-    /// Tokens of a draft in a call, at most, after so many that were right: one that holds probably goes on to.
+    /// Maximum of draft tokens in a call after `right` accepted ones: a draft that held so far probably goes on to
+    /// hold.
     pub(super) fn draft_len_after(self, right: usize) -> usize {
         if right == 0 || self.allows_mixed { self.max_drafted } else { self.max_verified }
     }
 
-    /// Tokens to read in the next call where so many are left and a call has `most`: the calls are alike, since one of
-    /// few tokens takes almost as long as one of many.
+    /// Tokens for the next of several equally long calls, with `left` tokens left and at most `most` in a call: a short
+    /// call takes almost as long as a long one.
     pub(super) fn share(left: usize, most: usize) -> usize {
         let calls = left.div_ceil(most.max(1)).max(1);
         left.div_ceil(calls).next_multiple_of(KERNEL_TILE).min(most).min(left)
@@ -210,26 +209,24 @@ pub(super) struct BatchRow {
     pub(super) wants_logits: bool,
 }
 
-/// Tokens that fill up a call.
+/// Padding tokens of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Padding {
-    /// Where they are read, to be forgotten again.
+    /// The sequence that reads them; they are removed afterwards.
     pub(super) sequence: Sequence,
-    /// The position of the first.
     pub(super) position: usize,
-    /// How many.
     pub(super) tokens: usize,
 }
 
 impl BatchPolicy {
-    /// What fills up a call of `tokens` in a sequence of its own.
+    /// Padding for a call of `tokens`, in its own sequence.
     pub(super) fn padding(self, call: Phase, sequence: Sequence, tokens: usize) -> Padding {
         Padding { sequence, position: 0, tokens: self.size(call).padded_len(tokens) - tokens }
     }
 
-    /// Adds filler; more tokens want logits until they are as many as a call of this kind has.
-    pub(super) fn pad(self, call: Phase, rows: &mut Vec<BatchRow>, filler: &[Padding]) {
-        for Padding { sequence, position, tokens } in filler {
+    /// Adds padding, and marks more tokens as wanting logits until the number fits the shape.
+    pub(super) fn pad(self, call: Phase, rows: &mut Vec<BatchRow>, padding: &[Padding]) {
+        for Padding { sequence, position, tokens } in padding {
             let row =
                 |position| BatchRow { token: LlamaToken::new(0), position, sequence: *sequence, wants_logits: false };
             rows.extend((*position..position + tokens).map(row));
@@ -305,11 +302,11 @@ mod tests {
                 wants_logits: *wants_logits,
             };
             let mut rows: Vec<BatchRow> = wants.iter().enumerate().map(row).collect();
-            let (filler, size) = (rows_of.padding(call, Sequence(1), rows.len()), rows_of.size(call));
-            rows_of.pad(call, &mut rows, &[filler]);
-            prop_assert_eq!(rows.len(), wants.len() + filler.tokens);
+            let (padding, size) = (rows_of.padding(call, Sequence(1), rows.len()), rows_of.size(call));
+            rows_of.pad(call, &mut rows, &[padding]);
+            prop_assert_eq!(rows.len(), wants.len() + padding.tokens);
             prop_assert!(rows.len() >= size.least && rows.len().is_multiple_of(size.multiple));
-            prop_assert!(filler.tokens <= rows_of.max_padding());
+            prop_assert!(padding.tokens <= rows_of.max_padding());
             let wanted = rows.iter().filter(|row| row.wants_logits).count();
             prop_assert!(wanted.is_multiple_of(size.logits) || wanted == rows.len());
             prop_assert_eq!(wanted == 0, wants.iter().all(|wants| !wants));

@@ -1,28 +1,28 @@
-//! Where in the context the state of each token lies.
+//! A map of llama.cpp's KV cells: which sequences own each cell, and at which position.
 //!
-//! Takes note of what is read, copied and forgotten; tells whether what is read next comes to lie behind what was read
-//! before it. llama.cpp puts a token into the first cell that is free and computes attention in the order of the cells, so
-//! that a token in front of those it follows rounds otherwise.
-//! Invariant: as llama.cpp's unified cache has it, where all layers see the whole context.
-//! Not here: moving anything (`kv_cache`).
+//! Takes what is decoded, copied and removed; tells whether the next tokens of a sequence land behind its earlier ones.
+//! llama.cpp puts a token into the first free cell and computes attention in cell order, so a token in front of its
+//! predecessors rounds differently.
+//! Invariant: the map equals llama.cpp's unified cache, where all layers see the whole context.
+//! Not here: moving cells (`kv_cache`).
 
 use std::ops::Range;
 
 use super::engine::Sequence;
 
-/// One token's state, and whose it is.
+/// One cell: its owners and its token's position.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// A bit for each sequence.
+    /// One bit per sequence.
     owners: u32,
     position: usize,
 }
 
-/// All cells, the first ones first.
+/// All cells in llama.cpp's order.
 #[derive(Debug)]
 pub(super) struct CellMap {
     cells: Vec<Cell>,
-    /// Cells that there are in all.
+    /// Number of cells, used or not.
     all: usize,
 }
 
@@ -35,22 +35,22 @@ impl CellMap {
         Self { cells: Vec::new(), all }
     }
 
-    /// Cells that there are.
+    /// Number of cells.
     pub(super) fn all(&self) -> usize {
         self.all
     }
 
-    /// Cells that nothing lies in.
+    /// Number of free cells.
     pub(super) fn free(&self) -> usize {
         self.all - self.cells.iter().filter(|cell| cell.owners != 0).count()
     }
 
-    /// Whether a free cell lies in front of one that is not.
+    /// Whether a free cell lies in front of a used one.
     pub(super) fn has_gaps(&self) -> bool {
         self.cells.iter().any(|cell| cell.owners == 0)
     }
 
-    /// Whether each of these sequences has its cells in the order of its tokens once it has read so many more.
+    /// Whether each sequence keeps its cells in token order after reading so many more tokens.
     pub(super) fn stay_in_order(&self, pieces: impl IntoIterator<Item = (Sequence, usize)>) -> bool {
         let gaps = self.cells.iter().enumerate().filter(|(_, cell)| cell.owners == 0).map(|(at, _)| at);
         let mut free = gaps.chain(self.cells.len()..);
@@ -62,7 +62,7 @@ impl CellMap {
         })
     }
 
-    /// `tokens` were read into `sequence`, the first of them at `position`.
+    /// Records `tokens` tokens of `sequence`, the first at `position`.
     pub(super) fn read(&mut self, sequence: Sequence, tokens: usize, position: usize) {
         let mut at = 0;
         for position in position..position + tokens {
@@ -74,7 +74,7 @@ impl CellMap {
         }
     }
 
-    /// `to` got what `from` has at these positions.
+    /// Records that `to` shares the cells of `from` at these positions.
     pub(super) fn copy(&mut self, from: Sequence, to: Sequence, positions: Range<usize>) {
         for cell in &mut self.cells {
             if cell.owners & bit(from) != 0 && positions.contains(&cell.position) {
@@ -83,7 +83,7 @@ impl CellMap {
         }
     }
 
-    /// `sequence` lost what it had at these positions.
+    /// Records that `sequence` gave up its cells at these positions.
     pub(super) fn remove(&mut self, sequence: Sequence, positions: Range<usize>) {
         for cell in &mut self.cells {
             if positions.contains(&cell.position) {
@@ -94,12 +94,12 @@ impl CellMap {
         self.cells.truncate(used);
     }
 
-    /// Everything was forgotten.
+    /// Records that all cells are free.
     pub(super) fn clear(&mut self) {
         self.cells.clear();
     }
 
-    /// Positions of a sequence, in the order of its cells.
+    /// Positions of a sequence in cell order.
     pub(super) fn positions(&self, sequence: Sequence) -> Vec<usize> {
         self.cells.iter().filter(|cell| cell.owners & bit(sequence) != 0).map(|cell| cell.position).collect()
     }

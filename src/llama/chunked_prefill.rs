@@ -1,19 +1,19 @@
-//! How many tokens of a prompt are read in one call.
+//! Adapts the prefill chunk size so that one GPU call stays under 150 ms, because cancellation is only checked between
+//! GPU calls.
 //!
-//! Takes how long calls took, gives a number of tokens that a GPU reads in a moment, since work is ended between its calls
-//! only.
-//! Invariant: at least [`MIN_SEQUENCES`], and no more than there may be.
-//! Not here: what a call may hold at most (`engine`).
+//! Takes the durations of calls, gives the number of tokens for the next call.
+//! Invariant: the size is at least [`MIN_CHUNK`] (if the maximum allows it) and at most the maximum.
+//! Not here: the maximum itself (`engine`).
 
 use std::time::Duration;
 
-/// Tokens of the shortest step; fewer would make reading slow, since every call goes through all weights.
+/// Minimum of tokens; smaller chunks would be slow, because every call reads all weights.
 const MIN_CHUNK: usize = 16;
 
-/// What a call may take on a GPU: work ends within 200 ms.
+/// Target duration of a GPU call, so that a cancellation takes effect within 200 ms.
 pub(super) const GPU_CALL_LIMIT: Duration = Duration::from_millis(150);
 
-/// Tokens of a step, as the machine has proved to manage them.
+/// The current prefill chunk size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrefillChunk {
     step: usize,
@@ -22,7 +22,7 @@ pub(super) struct PrefillChunk {
 }
 
 impl PrefillChunk {
-    /// `first` tokens until calls have been heard of, and never more than `most`; a call may take as long as `call`.
+    /// Starts with `first` tokens, never exceeds `most`; `call` is the target duration of a call.
     pub(super) fn new(first: usize, most: usize, call: Duration) -> Self {
         Self { step: first, most, call }
     }
@@ -32,8 +32,8 @@ impl PrefillChunk {
         self.step
     }
 
-    /// Takes note that a call of `tokens` took so long. Shorter calls than [`MIN_SEQUENCES`] say nothing: they take as long as
-    /// going through all weights does.
+    /// Adapts the size to a call of `tokens` that took `took`. Calls below [`MIN_CHUNK`] tokens are ignored: their time
+    /// is that of reading all weights.
     pub(super) fn observe(&mut self, tokens: usize, took: Duration) {
         if tokens < MIN_CHUNK {
             return;

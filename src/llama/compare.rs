@@ -1,9 +1,9 @@
-//! How probable an answer is after a prompt read without some of its parts.
+//! Leave-one-out logprobs: the probability of an answer after its prompt without some of its parts.
 //!
-//! Takes an answer and sets of parts. The whole prompt is read, then the prompt without each set; what a prompt shares with
-//! the one before it is not read again. The answer is read in a state of its own after each.
-//! Invariants: the current slot holds the last prompt afterwards, and nothing of an answer stays in the context.
-//! Not here: hiding what was read (`score`), how distributions are compared (`inference::compare`).
+//! Takes an answer and sets of parts. The whole prompt is read first, then the prompt without each set; a prefix shared
+//! with the previous prompt is reused. The answer is read in its own sequence after each prompt.
+//! Invariants: the current slot holds the last prompt afterwards; no token of an answer stays in the context.
+//! Not here: masking parts in the KV cache (`score`), comparing distributions (`inference::logprob_delta`).
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -15,28 +15,28 @@ use ragonite_inference::{InferenceError, PromptPart};
 
 const DOING: &str = "comparing an answer's probabilities";
 
-/// What is asked of every prompt.
+/// Parameters shared by all prompts.
 struct Comparison<'a> {
     answer: &'a [LlamaToken],
     measure: Measure,
     cancel: &'a CancelToken,
 }
 
-/// What was predicted for the tokens of an answer.
+/// Predictions for the tokens of an answer.
 struct Predicted {
-    /// The natural logarithm of each token's probability.
+    /// Natural-log probability of each token.
     tokens: Vec<f32>,
-    /// What the first tokens were held against.
+    /// Distributions for the first tokens.
     words: Words,
 }
 
 /// The distributions of the first tokens.
 enum Words {
-    /// Not wanted.
+    /// Not requested.
     Unread,
-    /// Kept, to hold others against them.
+    /// The distributions of the whole prompt.
     Kept(Vec<Vec<f32>>),
-    /// How far each is from the one that was kept.
+    /// The divergence of each from the whole prompt's distribution.
     Compared(Vec<f32>),
 }
 
@@ -83,11 +83,11 @@ impl LlamaGenerator {
         if tokens > context {
             return Err(InferenceError::PromptTooLong { tokens, context });
         }
-        // The last token is read with the answer: its logits choose the answer's first token.
-        let (beginning, last) = prompt.split_at(prompt.len() - 1);
-        if !beginning.is_empty() {
+        // The prompt's last token is read with the answer: its logits predict the answer's first token.
+        let (prefix, last) = prompt.split_at(prompt.len() - 1);
+        if !prefix.is_empty() {
             self.reuse(&prompt, answer.len())?;
-            self.read_prompt(beginning, beginning.len(), asked.cancel, &mut |_| {})?;
+            self.read_prompt(prefix, prefix.len(), asked.cancel, &mut |_| {})?;
         }
         let read = [last, &answer[..answer.len() - 1]].concat();
         let words = match (asked.measure, whole) {
@@ -96,17 +96,18 @@ impl LlamaGenerator {
             (Measure::Distribution, Some(_)) => Words::Compared(Vec::new()),
         };
         let mut predicted = Predicted { tokens: Vec::with_capacity(answer.len()), words };
-        let result = self.read_answer((beginning.len(), &read), asked, whole, &mut predicted);
+        let result = self.read_answer(prefix.len(), &read, asked, whole, &mut predicted);
         if !self.engine.remove_from(Sequence::TRIAL, 0) {
             self.slots.clear();
         }
         result.map(|()| predicted)
     }
 
-    /// Reads the answer in a state of its own, and takes down what was predicted at each place.
+    /// Reads `read` in the trial sequence from `position` on, and records the predictions.
     fn read_answer(
         &mut self,
-        (position, read): (usize, &[LlamaToken]),
+        position: usize,
+        read: &[LlamaToken],
         asked: &Comparison<'_>,
         whole: Option<&Predicted>,
         predicted: &mut Predicted,
@@ -129,7 +130,7 @@ impl LlamaGenerator {
 }
 
 impl Words {
-    /// Takes down the distribution of the next token.
+    /// Records the distribution of the next token.
     fn add(&mut self, logits: &[f32], whole: Option<&Self>) {
         match self {
             Self::Unread => {}

@@ -1,9 +1,9 @@
-//! An answer by itself.
+//! Decoding of one answer.
 //!
-//! Takes a request whose prompt was just read; chooses one token after the other, tells the text as it comes, and reads
-//! what was chosen, drafts, guesses and sketches.
-//! Invariant: guesses that were wrong are forgotten before the next ones are read.
-//! Not here: reading prompts (`mod`), several answers at once (`batch_decode`).
+//! Takes a request whose prompt was just read; chooses one token after the other, streams the text, and reads drafts,
+//! guesses and draft proposals.
+//! Invariant: rejected tokens are removed from the state before the next tokens are read.
+//! Not here: reading prompts (`lib`), several answers at once (`batch_decode`).
 
 use std::time::Instant;
 
@@ -14,13 +14,13 @@ use super::batch_policy::Phase;
 use super::draft::{DraftVerifier, in_vocabulary_len};
 use super::engine::Logits;
 use super::sampler::Sampler;
-use super::speculative::DraftProposal;
+use super::speculative::{DraftLimits, DraftProposal};
 use super::stream::TextStream;
 use ragonite_base::CancelToken;
 use ragonite_inference::Decoding;
 use ragonite_inference::{Finish, GenerateEvent, GenerateRequest, InferenceError};
 
-/// How a generation ended and what it gave.
+/// The result of a generation.
 pub(super) struct Generated {
     pub(super) text: String,
     pub(super) tokens: Vec<LlamaToken>,
@@ -32,11 +32,11 @@ pub(super) struct Generated {
 }
 
 impl LlamaGenerator {
-    /// Generates after what was read last.
+    /// Generates after the tokens in the current slot.
     pub(super) fn decode_text(
         &mut self,
         request: &GenerateRequest,
-        mut choice: Sampler,
+        mut sampler: Sampler,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Generated, InferenceError> {
@@ -50,9 +50,9 @@ impl LlamaGenerator {
             if left == 0 || prompt + tokens.len() > self.identity.context_tokens {
                 break Finish::Length;
             }
-            self.advance((&tokens, prompt), left.saturating_add(1), &mut draft, &choice)?;
+            self.advance(&tokens, prompt, left.saturating_add(1), &mut draft, &sampler)?;
             cancel.check()?;
-            let token = choice.next(&self.engine, draft.row);
+            let token = sampler.next(&self.engine, draft.row);
             log_probabilities.extend(self.engine.logprob(draft.row, token));
             first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
@@ -66,23 +66,24 @@ impl LlamaGenerator {
             }
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
-        let (drafted, narrowest) = (draft.matched, choice.min_margin);
-        // No file can hold what weights that are no numbers give.
+        let (drafted, narrowest) = (draft.matched, sampler.min_margin);
+        // Broken weights give NaN, which JSON cannot hold.
         if !log_probabilities.iter().all(|one: &f32| one.is_finite()) {
             log_probabilities.clear();
         }
         Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest, log_probabilities })
     }
 
-    /// Takes the last of these tokens, which were said after `prompt` tokens, into the state, where a guess has not
-    /// brought it there yet. Then the logits of `draft.place` choose the next one, as those of the prompt do where nothing
-    /// was said. `wanted` is how many tokens of the answer may come from this one on.
+    /// Reads the last of `tokens`, an answer after `prompt` prompt tokens, unless a draft has read it already.
+    /// Afterwards the logits of row `draft.row` choose the next token. `wanted` is how many tokens of the answer may
+    /// follow from this one on.
     fn advance(
         &mut self,
-        (tokens, prompt): (&[LlamaToken], usize),
+        tokens: &[LlamaToken],
+        prompt: usize,
         wanted: usize,
         draft: &mut DraftVerifier,
-        choice: &Sampler,
+        sampler: &Sampler,
     ) -> Result<(), InferenceError> {
         let Some((token, said)) = tokens.split_last() else { return Ok(()) };
         let (token, at) = (*token, said.len());
@@ -95,19 +96,20 @@ impl LlamaGenerator {
         }
         let before = self.slots.current();
         let room = wanted.min(self.identity.context_tokens - before.len());
-        let mut piece = draft.next_tokens((at, token), before, room, &self.engine).to_vec();
+        let mut piece = draft.next_tokens(at, token, before, room, &self.engine).to_vec();
         let mut call = Phase::Decode;
         if piece.len() == 1 && !self.engine.batch_policy().allows_mixed {
-            let place = (self.slots.sequence(), before.len());
-            let rooms = (room, self.engine.batch_policy().max_drafted);
-            let mut sketch = DraftProposal::new(place, (said, token), vec![before], choice.clone(), rooms);
-            if self.writing == Decoding::Fast && draft.is_empty() {
-                piece = sketch.with_prompt_lookup(|tokens| in_vocabulary_len(tokens, &self.engine));
+            let limits = DraftLimits { room, lookup: self.engine.batch_policy().max_drafted };
+            let (sequence, position) = (self.slots.sequence(), before.len());
+            let mut proposal =
+                DraftProposal::new(sequence, position, said, token, vec![before], sampler.clone(), limits);
+            if self.decoding == Decoding::Fast && draft.is_empty() {
+                piece = proposal.with_prompt_lookup(|tokens| in_vocabulary_len(tokens, &self.engine));
                 call = if piece.len() == 1 { Phase::SingleToken } else { Phase::Decode };
             } else {
-                let sketched = self.engine.propose_drafts(std::slice::from_mut(&mut sketch));
-                piece = sketch.piece;
-                sketched.map_err(|source| self.lost("generating", source))?;
+                let proposed = self.engine.propose_drafts(std::slice::from_mut(&mut proposal));
+                piece = proposal.piece;
+                proposed.map_err(|source| self.lost("generating", source))?;
             }
             draft.replace_next(&piece);
         }

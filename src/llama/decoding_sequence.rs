@@ -1,9 +1,10 @@
-//! One of several answers that are written at the same time.
+//! One of several answers that are decoded at the same time.
 //!
-//! Takes the logits of its part of a call, gives what it wants read in the next one: its last token, and the tokens
-//! that probably follow where its draft has held so far.
-//! Invariants: the answer is what the request alone gives; a guess stays in the state only when it was chosen.
-//! Not here: whose turn it is and what there is room for (`batch_decode`).
+//! Takes the logits of its part of a call; gives the tokens to read next: its last token, and draft tokens where its
+//! draft has held so far.
+//! Invariants: the answer equals the answer its request gets alone; a draft token stays in the state only if it was
+//! chosen.
+//! Not here: scheduling and memory (`batch_decode`).
 
 use std::time::Instant;
 
@@ -13,45 +14,44 @@ use super::batch_policy::BatchPolicy;
 use super::draft::{FIRST_DRAFT_LEN, MAX_DRAFT_LEN, in_vocabulary_len, next_draft_len, ngram_lookup};
 use super::engine::{Engine, Kind, Sequence};
 use super::sampler::Sampler;
-use super::speculative::DraftProposal;
+use super::speculative::{DraftLimits, DraftProposal};
 use super::stream::TextStream;
 use ragonite_base::Millis;
 use ragonite_inference::{Completion, Finish, GenerateRequest};
 
-/// Tokens in a row that an answer has in common with what was said elsewhere, to be believed to go on like that.
+/// Length of the n-gram that prompt lookup must match.
 const MIN_NGRAM: usize = 2;
 
-/// Tokens that two answers have said alike, to be believed to go on alike.
+/// Number of equal tokens after which two answers are expected to continue alike.
 const LONG_NGRAM: usize = 4;
 
-/// An answer on the way.
+/// An answer that is being decoded.
 pub(super) struct DecodingSequence<'a> {
-    /// The request, by its place among all.
+    /// Index of the request.
     pub(super) at: usize,
-    /// The prompt, by its place among all.
+    /// Index of the prompt's group.
     pub(super) group: usize,
-    /// Where its state is.
     pub(super) sequence: Sequence,
-    /// What is read next: tokens that are certain, the last of all that are among them, and guesses.
+    /// Tokens to read next: certain tokens, at least the last one, then draft tokens.
     pub(super) piece: Vec<LlamaToken>,
-    /// Certain tokens before the last one, whose logits nobody asks for.
+    /// Number of certain tokens before the last one; their logits are not needed.
     pub(super) lead: usize,
-    /// Where the piece begins.
+    /// Position of the first token of `piece`.
     pub(super) position: usize,
-    /// Why it ended, once it has.
+    /// Set once the answer has ended.
     pub(super) finish: Option<Finish>,
     prompt: usize,
     max_tokens: usize,
-    choice: Sampler,
+    sampler: Sampler,
     draft: Vec<LlamaToken>,
-    /// Tokens of the draft that can be read.
+    /// Number of draft tokens that can be read.
     readable: usize,
-    /// Tokens of the draft that were chosen.
+    /// Number of draft tokens that were chosen.
     matched: usize,
-    /// How probable those were that could be told, from the first on: the natural logarithm.
+    /// Natural-log probabilities of draft tokens, from the first one on.
     draft_logprobs: Vec<f32>,
     rows: BatchPolicy,
-    /// Tokens that are read on the next guess.
+    /// Length of the next guess.
     draft_len: usize,
     stream: TextStream<'a>,
     tokens: Vec<LlamaToken>,
@@ -59,24 +59,23 @@ pub(super) struct DecodingSequence<'a> {
     first_token_at: Option<Instant>,
 }
 
-/// Where a writer begins.
+/// The start of an answer.
 pub(super) struct Start<'p> {
-    /// The request, by its place among all.
+    /// Index of the request.
     pub(super) at: usize,
-    /// The prompt, by its place among all.
+    /// Index of the prompt's group.
     pub(super) group: usize,
-    /// A sequence that has read the beginning of the prompt.
+    /// A sequence that has read the first `read` tokens of the prompt.
     pub(super) sequence: Sequence,
-    /// How much of it: all but the last token, or less where an answer has a draft that is read together with the rest.
+    /// All tokens but the last, or fewer where a draft is read together with the rest.
     pub(super) read: usize,
-    /// The prompt.
     pub(super) prompt: &'p [LlamaToken],
-    /// Since when it is being read.
+    /// Start of its prefill.
     pub(super) started: Instant,
 }
 
 impl<'a> DecodingSequence<'a> {
-    /// `room` is how many tokens the context has in all.
+    /// `room` is the size of the context in tokens.
     pub(super) fn new(start: Start<'_>, request: &'a GenerateRequest, engine: &Engine, room: usize) -> Self {
         let Start { at, group, sequence, read, prompt, started } = start;
         let last = prompt.len() - 1;
@@ -91,7 +90,7 @@ impl<'a> DecodingSequence<'a> {
             finish: (request.max_tokens == 0).then_some(Finish::Length),
             prompt: prompt.len(),
             max_tokens: request.max_tokens,
-            choice: Sampler::new(request.sampling, None),
+            sampler: Sampler::new(request.sampling, None),
             readable: in_vocabulary_len(&draft, engine),
             draft,
             matched: 0,
@@ -109,15 +108,15 @@ impl<'a> DecodingSequence<'a> {
         writer
     }
 
-    /// Takes what the last call says about the piece, which began at `offset` in it. Gives how many tokens of the
-    /// piece stay; those behind them were guessed wrong.
+    /// Applies the logits of the last call, in which this piece began at `offset`. Gives how many tokens of the piece
+    /// stay; the tokens behind them were rejected.
     pub(super) fn accept(&mut self, engine: &Engine, offset: usize, room: usize) -> usize {
         if self.finish.is_some() {
             return self.piece.len();
         }
         self.accept_draft(engine, offset);
         for place in std::mem::take(&mut self.lead)..self.piece.len() {
-            let token = self.choice.next(engine, offset + place);
+            let token = self.sampler.next(engine, offset + place);
             self.finish = self.take(token, engine, room);
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
@@ -130,14 +129,13 @@ impl<'a> DecodingSequence<'a> {
         self.piece.len()
     }
 
-    /// Takes down how probable the tokens of the draft are that the piece was made of, and the one after them; those
-    /// behind a wrong one too, since each is asked for after the draft's own. Beside a GPU it is not known how probable the
-    /// answer was.
+    /// Records the logprobs of the draft tokens in the piece and of the next one, also behind a rejected token, since
+    /// each is conditioned on the draft. With a GPU no logprobs of answers are computed.
     fn accept_draft(&mut self, engine: &Engine, offset: usize) {
         if self.follows_draft() && engine.kind() == Kind::Processor {
-            let told =
+            let expected =
                 (offset + self.lead..offset + self.piece.len()).zip(self.draft[self.tokens.len()..].iter().copied());
-            self.draft_logprobs.extend(engine.logprobs(told));
+            self.draft_logprobs.extend(engine.logprobs(expected));
         }
     }
 
@@ -158,7 +156,7 @@ impl<'a> DecodingSequence<'a> {
         full.then_some(Finish::Length)
     }
 
-    /// The next piece begins with `token`, which is at `position`.
+    /// Starts the next piece with `token`, which is at `position`.
     fn continue_with(&mut self, token: LlamaToken, room: usize) {
         let from = self.tokens.len();
         let guesses = room.saturating_sub(self.position + 1);
@@ -168,13 +166,13 @@ impl<'a> DecodingSequence<'a> {
         self.piece = [&[token], self.draft.get(from..from + read).unwrap_or_default()].concat();
     }
 
-    /// Whether the next tokens are probably known, at the end of a draft too: the answer is probably done.
+    /// Whether all tokens so far follow the draft. True also at its end, where the answer is probably done.
     pub(super) fn follows_draft(&self) -> bool {
         self.finish.is_none() && !self.draft.is_empty() && self.matched == self.tokens.len()
     }
 
-    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat, and the next call
-    /// reads `longest` tokens of one at most.
+    /// A draft proposal for the next tokens. `texts` are the texts for prompt lookup; `longest` is the maximum of
+    /// tokens of this answer in the next call.
     pub(super) fn draft_proposal<'s>(
         &'s self,
         mut texts: Vec<&'s [LlamaToken]>,
@@ -182,34 +180,34 @@ impl<'a> DecodingSequence<'a> {
         longest: usize,
     ) -> DraftProposal<'s> {
         texts.push(&self.tokens);
-        let (token, said) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
-        let rooms = (self.room(room), longest);
-        DraftProposal::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), rooms)
+        let (token, before) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
+        let limits = DraftLimits { room: self.room(room), lookup: longest };
+        DraftProposal::new(self.sequence, self.position, before, token, texts, self.sampler.clone(), limits)
     }
 
-    /// Has `token_bytes` read next, which begins with its last token, as far as there is room for it.
+    /// Sets the next piece, which begins with the last token; cut to the room left.
     pub(super) fn read_next(&mut self, piece: &[LlamaToken], room: usize) {
         self.piece = piece[..piece.len().min(self.room(room))].to_vec();
     }
 
-    /// Tokens that may be read from its last one on.
+    /// Number of tokens that may be read from the last one on.
     fn room(&self, context: usize) -> usize {
         let wanted = self.max_tokens.saturating_sub(self.tokens.len()).saturating_add(1);
         context.saturating_sub(self.position).min(wanted)
     }
 
-    /// Whether it has said for a while what `other` has, and chooses alike, so that it probably goes on alike.
+    /// Whether both answers have the same tokens, at least [`LONG_NGRAM`], and the same sampling stream, so that they
+    /// probably continue alike.
     pub(super) fn same_tokens_as(&self, other: &Self) -> bool {
-        self.tokens.len() >= LONG_NGRAM && self.tokens == other.tokens && self.choice.same_stream_as(&other.choice)
+        self.tokens.len() >= LONG_NGRAM && self.tokens == other.tokens && self.sampler.same_stream_as(&other.sampler)
     }
 
-    /// What it said so far.
+    /// The tokens so far.
     pub(super) fn tokens(&self) -> &[LlamaToken] {
         &self.tokens
     }
 
-    /// What it probably says next, once its draft has gone wrong: answers to almost the same prompt come back to the
-    /// same words.
+    /// Prompt lookup, used once the draft has failed: answers to almost the same prompt come back to the same words.
     pub(super) fn propose<'s>(
         &self,
         mut others: impl Iterator<Item = &'s [LlamaToken]>,
@@ -223,7 +221,7 @@ impl<'a> DecodingSequence<'a> {
         rest[..rest.len().min(most)].to_vec()
     }
 
-    /// The answer. `reused` tokens of its prompt had been read before.
+    /// The finished answer; `reused` is the number of its prompt tokens that were not read again.
     pub(super) fn completion(self, reused: usize) -> Completion {
         let first = self.first_token_at.map(|at| Millis::from(at.duration_since(self.started)));
         Completion {
@@ -232,7 +230,7 @@ impl<'a> DecodingSequence<'a> {
             prompt_tokens: self.prompt,
             reused_tokens: reused,
             drafted_tokens: self.matched,
-            narrowest: self.choice.min_margin,
+            narrowest: self.sampler.min_margin,
             log_probabilities: Vec::new(),
             draft_log_probabilities: self.draft_logprobs,
             finish: self.finish.unwrap_or(Finish::Length),

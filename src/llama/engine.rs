@@ -1,15 +1,15 @@
-//! Weights and context of llama.cpp.
+//! The weights and the context of llama.cpp.
 //!
-//! Takes token slices, gives logits. Owns the weights and the context that points into them; nothing else talks to
-//! them, but for what sequences hold.
-//! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
-//! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the
-//! logits after a token depend, to the last bit, only on it and on those before it in its sequence (and, with flash
-//! attention, on which of these were read and which written); not on what else a call has, on the pieces in which they
-//! were read or on what other sequences hold. Sketches are apart: nothing depends on them. This needs calls as [`BatchPolicy`]
-//! has them, an architecture that can forget a part and has no experts, and, where sequences share their memory, flash
-//! attention and cells enough to keep each in order.
-//! Not here: what sequences hold (`kv_cache`), which tokens are in which sequence (`Slots`), when to stop.
+//! Takes tokens, gives logits. Owns the weights and the context that points into them; except for `kv_cache`, no other
+//! module calls llama.cpp on them.
+//! Invariants: the log is redirected before the backend starts; memory is checked before it is taken; a batch never
+//! exceeds its capacity, a position never the context, a sequence never its [`Layout`]. Without a GPU, the logits after
+//! a token depend bit for bit only on it and on the tokens before it in its sequence (with flash attention also on
+//! which of these were prompt and which answer): not on the rest of the call, on the chunks, or on other sequences.
+//! Draft calls ([`Phase::SingleToken`]) are exempt. This needs calls shaped by [`BatchPolicy`], an architecture with
+//! partial removal and without experts and, where sequences share their memory, flash attention and enough cells to
+//! keep each sequence in order.
+//! Not here: the contents of sequences (`kv_cache`), which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -39,21 +39,21 @@ use ragonite_inference::GeneratorSettings;
 use ragonite_inference::{ChatTemplate, InferenceError, Placement, SpecialTokens};
 use ragonite_inference::{largest, log_sum};
 
-/// What llama.cpp says.
+/// An error of llama.cpp.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tokens of the first calls with a GPU, as long as it is not known what share of the work it does.
+/// Tokens of the first GPU calls, while the speed is not known.
 const FIRST_GPU_CHUNK: usize = 64;
 
-/// Most tokens of a prompt that are read in one call without a GPU where answers are written in the same call, and with
-/// those: from 64 on llama.cpp computes attention in tiles, which rounds otherwise.
+/// Maximum of prompt tokens in a mixed call without a GPU, and of all tokens in it: from 64 tokens on llama.cpp
+/// computes attention in tiles, which rounds differently.
 const MIXED_CHUNK: usize = 48;
 const MIXED_BATCH: usize = 60;
 
-/// What llama.cpp says of a call that was ended.
+/// llama.cpp's status of an aborted call.
 const ABORTED: i32 = 2;
 
-/// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
+/// Minimum of context tokens; llama.cpp rounds smaller contexts up.
 pub(super) const MIN_CONTEXT: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
@@ -78,12 +78,12 @@ pub(super) enum EngineError {
     Refused(String),
 }
 
-/// A state of its own in the context.
+/// A sequence of the KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sequence(pub(super) usize);
 
 impl Sequence {
-    /// The one to try things out, which no slot uses.
+    /// The sequence for trials, which no slot uses.
     pub(super) const TRIAL: Self = Self(SLOTS);
 
     pub(super) fn id(self) -> i32 {
@@ -95,68 +95,66 @@ impl Sequence {
     }
 }
 
-/// Whose logits a call of llama.cpp gives.
+/// The rows of a slice whose logits a call gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logits {
-    /// Nobody's.
+    /// No logits.
     None,
-    /// Those of this place in the call and of every one after it.
+    /// The logits from this row on.
     From(usize),
 }
 
-/// What a call of llama.cpp reads into one sequence.
+/// Tokens that a call reads into one sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchSlice<'a> {
-    /// The sequence.
     pub(super) sequence: Sequence,
-    /// The tokens.
     pub(super) tokens: &'a [LlamaToken],
-    /// The position of the first.
+    /// Position of the first token.
     pub(super) position: usize,
-    /// Whose logits are wanted, by their place in the piece.
+    /// Rows whose logits are wanted, counted from the start of the slice.
     pub(super) logits: Logits,
 }
 
 /// The token with the highest logit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TopToken {
-    /// The token.
     pub(super) token: LlamaToken,
-    /// How far its logit is above the next one.
+    /// Distance between the two best logits.
     pub(super) margin: f32,
 }
 
 /// Weights and context.
 ///
-/// Field order is drop order: the context points into the model and to who may end its calls, and goes first.
+/// Field order is drop order: the context points into the model and the abort handle, so it is dropped first.
 pub(super) struct Engine {
     pub(super) context: LlamaContext<'static>,
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
-    ending: AbortHandle,
+    abort: AbortHandle,
     context_tokens: usize,
     pub(super) states: KvCache,
-    /// Bytes of the state of a token.
+    /// Bytes of KV cache per token.
     pub(super) state_of_token: u64,
     kind: Kind,
     rows: BatchPolicy,
     placement: Option<Placement>,
-    /// How many tokens of a prompt are read in one call, where nothing ends it.
-    pace: Option<PrefillChunk>,
-    /// Tokens of the last call, without what filled it up.
+    /// The prefill chunk size with a GPU, whose calls cannot be aborted.
+    chunk: Option<PrefillChunk>,
+    /// Tokens of the last call, without padding.
     read: usize,
 }
 
-/// What computes.
+/// The kind of device that computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing but the processor.
+    /// The processor alone.
     Processor,
-    /// A GPU, for part of the work at least.
+    /// A GPU, for at least a part of the work.
     Gpu,
 }
 
-/// The process's llama.cpp back end for `model`; llama.cpp allows one, and it stays until the process ends.
+/// The process's llama.cpp backend; `model` is named in errors. llama.cpp allows one backend, which stays until the
+/// process ends.
 pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceError> {
     static BACKEND: OnceLock<Result<LlamaBackend, Option<PathBuf>>> = OnceLock::new();
     let start = || {
@@ -172,7 +170,7 @@ pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceErr
 }
 
 impl Engine {
-    /// `on_processor` is for calls where no GPU computes.
+    /// `on_processor` is the batch policy without a GPU.
     pub(super) fn load(
         on_processor: BatchPolicy,
         model: &str,
@@ -181,99 +179,95 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let placed = PlacementPlan::of(on_processor, model, path, settings)?;
+        let plan = PlacementPlan::of(on_processor, model, path, settings)?;
         let backend = backend(model)?;
-        let room = MemoryCheck::checked(model, &placed, settings)?;
-        let PlacementPlan { needed, placement, rows, layout } = placed;
+        let memory = MemoryCheck::checked(model, &plan, settings)?;
+        let PlacementPlan { needed, placement, rows, layout } = plan;
         let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
         let (weights, errors) = log::collect_errors(|| load_weights(backend, path, placement.as_ref(), rows, progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
-            LoadError::Refused(source) => room.why(&errors, source),
+            LoadError::Refused(source) => memory.why(&errors, source),
         })?;
         let model = Box::new(weights);
         if !supports_partial_removal(&model) {
             return Err(refused(EngineError::NoPartialRemoval.into()));
         }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
-        // What fills up a call may lie behind the context, and some models know no position behind those they learned.
+        // Padding may lie behind the context, and some models know no positions behind those they were trained on.
         let known = if layout == Layout::Shared { trained } else { trained.saturating_sub(rows.max_padding()) };
         let context_tokens = settings.context_tokens.max(MIN_CONTEXT).min(known);
-        let (ending, mut params) =
-            (AbortHandle::new(), context_params(settings, context_tokens, placement.as_ref(), (layout, rows)));
-        ending.install(&mut params);
+        let (abort, mut params) =
+            (AbortHandle::new(), context_params(settings, context_tokens, placement.as_ref(), layout, rows));
+        abort.install(&mut params);
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
-        // SAFETY: `address` is valid and never mutated while `ModelManager` lives; fields drop in order, the context first;
-        // neither field ever leaves `ModelManager`.
+        // SAFETY: `address` is valid and never mutated while `Engine` lives; fields drop in order, the context first;
+        // neither field ever leaves `Engine`.
         let borrowed: &'static LlamaModel = unsafe { &*address };
         let (context, errors) = log::collect_errors(|| borrowed.new_context(backend, params));
-        let context = context.map_err(|error| room.why(&errors, error.into()))?;
+        let context = context.map_err(|error| memory.why(&errors, error.into()))?;
         let cells = usize::try_from(context.n_ctx()).unwrap_or(0);
         let held = if layout == Layout::Shared { cells } else { cells / layout.sequences() };
         Ok(Self {
             context,
             batch: LlamaBatch::new(rows.max_prefill, 1),
             model,
-            ending,
+            abort,
             context_tokens: context_tokens.min(held.saturating_sub(rows.max_padding())),
             states: KvCache::new(layout, cells, rows.max_padding()),
             state_of_token: needed.state / (cells as u64).max(1),
             kind,
             rows,
             placement,
-            pace: (kind == Kind::Gpu)
+            chunk: (kind == Kind::Gpu)
                 .then(|| PrefillChunk::new(FIRST_GPU_CHUNK, rows.max_prefill, chunked_prefill::GPU_CALL_LIMIT)),
             read: 0,
         })
     }
 
-    /// What of the model is on GPUs.
+    /// The part of the model that is on GPUs.
     pub(super) fn placement(&self) -> Option<&Placement> {
         self.placement.as_ref()
     }
 
-    /// Tokens that fit the context.
     pub(super) fn context_tokens(&self) -> usize {
         self.context_tokens
     }
 
-    /// Tokens to read in one call. With a GPU fewer where they take long, since only between calls work can be ended.
+    /// Maximum of prompt tokens in one call; adapted with a GPU.
     pub(super) fn prefill_chunk(&self) -> usize {
         let alone = if self.rows.allows_mixed { MIXED_CHUNK } else { self.rows.max_prefill };
-        self.pace.map_or(alone, PrefillChunk::tokens)
+        self.chunk.map_or(alone, PrefillChunk::tokens)
     }
 
-    /// Tokens of a prompt to read in the next call where so many are left: the calls are alike, since one of few tokens
-    /// takes almost as long as one of many.
+    /// Tokens for the next of several equally long calls, with `left` tokens left: a short call takes almost as long as
+    /// a long one.
     pub(super) fn next_prefill_chunk(&self, left: usize) -> usize {
         BatchPolicy::share(left, self.prefill_chunk())
     }
 
-    /// Ends calls from now on once `cancel` is cancelled.
+    /// Aborts calls from now on once `cancel` is cancelled.
     pub(super) fn set_cancel(&self, cancel: &CancelToken) {
-        self.ending.watch(cancel);
+        self.abort.watch(cancel);
     }
 
-    /// How calls are made.
     pub(super) fn batch_policy(&self) -> BatchPolicy {
         self.rows
     }
 
-    /// What computes.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Tokens of a call in which a prompt is read and answers are written: [`prefill_chunk`](Self::read_step) and the
-    /// answers' own, or less.
+    /// Maximum of tokens in a mixed call: a [`prefill_chunk`](Self::prefill_chunk) and the answers' tokens.
     pub(super) fn batch_limit(&self) -> usize {
         self.rows.max_prefill.min(self.prefill_chunk() + MIXED_BATCH - MIXED_CHUNK)
     }
 
-    /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
-    /// asks for one nor the template names it, so that whoever renders may put it first whenever it is not empty.
+    /// The template in the weights; its source is empty where they have none. `bos` is empty where neither the
+    /// vocabulary asks for one nor the template names it, so that a renderer can always put a non-empty `bos` first.
     pub(super) fn chat_template(&self) -> ChatTemplate {
         let source = self.model.chat_template(None).ok().and_then(|template| template.to_string().ok());
         let source = source.unwrap_or_default();
@@ -288,7 +282,7 @@ impl Engine {
         ChatTemplate { source, bos, eos: text(vocab.eos()) }
     }
 
-    /// Token ids of `text` alone: no begin-of-sequence token, no leading space.
+    /// Token ids of `text` alone, without a begin-of-sequence token or a leading space.
     pub(super) fn tokenize(&self, text: &str, special: SpecialTokens) -> Result<Vec<LlamaToken>, Cause> {
         if i32::try_from(text.len()).is_err() {
             return Err(EngineError::TextTooLong(text.len()).into());
@@ -299,7 +293,7 @@ impl Engine {
         Ok(self.model.vocab().tokenize(text.as_bytes(), false, special == SpecialTokens::Parse))
     }
 
-    /// Text of a generated token; a control token has none.
+    /// Bytes of a generated token; empty for a control token.
     pub(super) fn token_bytes(&self, token: LlamaToken) -> Vec<u8> {
         self.model.vocab().token_to_piece(token, false, None)
     }
@@ -309,8 +303,8 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
-    /// Adds `tokens`, of an answer that is judged, to the state of `sequence`, the first of them at `position`;
-    /// `logits` says whose can be read afterwards.
+    /// Reads `tokens` of an answer into `sequence`, the first at `position`; `logits` selects the rows that can be read
+    /// afterwards.
     pub(super) fn decode(
         &mut self,
         sequence: Sequence,
@@ -321,13 +315,13 @@ impl Engine {
         self.decode_batch(Phase::Decode, &[BatchSlice { sequence, tokens, position, logits }])
     }
 
-    /// Adds each piece to the state of its sequence, in one call.
+    /// Reads each slice into its sequence, in one call.
     pub(super) fn decode_batch(&mut self, call: Phase, pieces: &[BatchSlice<'_>]) -> Result<(), Cause> {
         let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        let filler = self.padding(call, pieces)?;
-        let filled: usize = filler.iter().map(|filler| filler.tokens).sum();
-        self.check(pieces, all, &filler)?;
+        let padding = self.padding(call, pieces)?;
+        let filled: usize = padding.iter().map(|padding| padding.tokens).sum();
+        self.check(pieces, all, &padding)?;
         let mut rows = Vec::with_capacity(all + filled);
         for BatchSlice { sequence, tokens, position, logits } in pieces {
             let wants_logits = |place| matches!(logits, Logits::From(first) if place >= *first);
@@ -338,62 +332,62 @@ impl Engine {
                 wants_logits: wants_logits(place),
             }));
         }
-        self.rows.pad(call, &mut rows, &filler);
+        self.rows.pad(call, &mut rows, &padding);
         self.batch.clear();
         for BatchRow { token, position, sequence, wants_logits } in rows {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;
         }
         self.ensure_in_order(pieces, filled)?;
         self.context.decode(&mut self.batch).map_err(|error| match error {
-            DecodeError::Unknown(ABORTED) if self.ending.is_requested() => Cause::from(EngineError::Aborted),
+            DecodeError::Unknown(ABORTED) if self.abort.is_requested() => Cause::from(EngineError::Aborted),
             error => error.into(),
         })?;
         self.states.record_batch(pieces);
-        for Padding { sequence, position, tokens } in filler {
+        for Padding { sequence, position, tokens } in padding {
             self.states.record(sequence, tokens, position);
             if !self.remove_from(sequence, position) {
                 return Err(EngineError::NoPartialRemoval.into());
             }
         }
         self.read = all;
-        if let Some(pace) = &mut self.pace {
-            pace.observe(all, started.elapsed());
+        if let Some(chunk) = &mut self.chunk {
+            chunk.observe(all, started.elapsed());
         }
         Ok(())
     }
 
-    /// What fills up a call with these pieces.
+    /// The padding for a call with these slices.
     fn padding(&self, call: Phase, pieces: &[BatchSlice<'_>]) -> Result<Vec<Padding>, EngineError> {
         let lengths: Vec<usize> = pieces.iter().map(|piece| piece.tokens.len()).collect();
-        let filler = if let Some(sequence) = self.states.layout().padding() {
+        let padding = if let Some(sequence) = self.states.layout().padding() {
             vec![self.rows.padding(call, sequence, lengths.iter().sum())]
         } else {
-            // llama.cpp computes memories that lie side by side in one go, and any others one after the other, so that
-            // each has fewer tokens than the call.
-            let beside = |pair: &[BatchSlice<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
-            if call != Phase::SingleToken && !pieces.windows(2).all(beside)
+            // llama.cpp computes KV memories that lie side by side in one operation, and others one after the other, so
+            // that each of those has fewer tokens than the call.
+            let adjacent = |pair: &[BatchSlice<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
+            if call != Phase::SingleToken && !pieces.windows(2).all(adjacent)
                 || (call == Phase::Prefill && pieces.len() > 1)
             {
                 return Err(EngineError::NonContiguous);
             }
             let even = self.rows.even(call, &lengths);
-            let filler = |piece: &BatchSlice<'_>| Padding {
+            let padding = |piece: &BatchSlice<'_>| Padding {
                 sequence: piece.sequence,
                 position: piece.position + piece.tokens.len(),
                 tokens: even - piece.tokens.len(),
             };
-            pieces.iter().map(filler).collect()
+            pieces.iter().map(padding).collect()
         };
-        Ok(filler.into_iter().filter(|filler| filler.tokens > 0).collect())
+        Ok(padding.into_iter().filter(|padding| padding.tokens > 0).collect())
     }
 
-    /// Checks that a call can be made, of `all` tokens and what fills it up.
-    fn check(&self, pieces: &[BatchSlice<'_>], all: usize, filler: &[Padding]) -> Result<(), EngineError> {
+    /// Checks the limits for a call of `all` tokens and its padding.
+    fn check(&self, pieces: &[BatchSlice<'_>], all: usize, padding: &[Padding]) -> Result<(), EngineError> {
         let (most, context) = (self.rows.max_prefill, self.context_tokens);
-        let tokens = all + filler.iter().map(|filler| filler.tokens).sum::<usize>();
+        let tokens = all + padding.iter().map(|padding| padding.tokens).sum::<usize>();
         let behind = context + self.rows.max_padding();
         let fits = |piece: &&BatchSlice<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
-        let is_long = tokens > most || filler.iter().any(|filler| filler.position + filler.tokens > behind);
+        let is_long = tokens > most || padding.iter().any(|padding| padding.position + padding.tokens > behind);
         match pieces.iter().find(|piece| is_long || !fits(piece)) {
             Some(BatchSlice { position, .. }) => {
                 Err(EngineError::BatchTooLong { tokens, position: *position, batch: most, context })
@@ -402,52 +396,52 @@ impl Engine {
         }
     }
 
-    /// The likeliest token after the one at `row` of the last call; of equals the one with the lowest id.
-    pub(super) fn top_token(&self, place: usize) -> TopToken {
-        top_token(self.logits(place))
+    /// The likeliest token after row `row` of the last call; of equals the one with the lowest id.
+    pub(super) fn top_token(&self, row: usize) -> TopToken {
+        top_token(self.logits(row))
     }
 
-    /// The logits of all words after the token at `row` of the last call.
-    pub(super) fn logits(&self, place: usize) -> &[f32] {
-        self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
+    /// The logits after row `row` of the last call.
+    pub(super) fn logits(&self, row: usize) -> &[f32] {
+        self.context.get_logits_ith(i32::try_from(row).unwrap_or(i32::MAX))
     }
 
-    /// The natural logarithm of the probability of `token` after the one at `row` of the last call, where it is had for
-    /// nothing. Beside a GPU a word is written in the time of a few such looks at the whole vocabulary.
-    pub(super) fn logprob(&self, place: usize, token: LlamaToken) -> Option<f32> {
-        (self.kind == Kind::Processor).then(|| logprob_of(self.logits(place), token))
+    /// Natural-log probability of `token` after row `row` of the last call; none with a GPU, where a pass over the
+    /// vocabulary takes a large part of the time of a decode.
+    pub(super) fn logprob(&self, row: usize, token: LlamaToken) -> Option<f32> {
+        (self.kind == Kind::Processor).then(|| logprob_of(self.logits(row), token))
     }
 
-    /// For each place of the last call with a token the natural logarithm of the probability of the token after it.
+    /// For each row and token, the token's natural-log probability after that row of the last call.
     ///
-    /// Beside a GPU the vocabulary takes longer to go through than the model, so all processors do it.
-    pub(super) fn logprobs(&self, places: impl Iterator<Item = (usize, LlamaToken)>) -> Vec<f32> {
-        let rows: Vec<(&[f32], LlamaToken)> = places.map(|(place, token)| (self.logits(place), token)).collect();
+    /// With a GPU the vocabulary takes longer to go through than the model, so all processor cores share the work.
+    pub(super) fn logprobs(&self, rows: impl Iterator<Item = (usize, LlamaToken)>) -> Vec<f32> {
+        let rows: Vec<(&[f32], LlamaToken)> = rows.map(|(row, token)| (self.logits(row), token)).collect();
         rows.into_par_iter().map(|(logits, token)| logprob_of(logits, token)).collect()
     }
 
-    /// The token after the one at `row` of the last call, drawn by `sampler`, which learns of it.
-    pub(super) fn sample(&self, sampler: &mut LlamaSampler, place: usize) -> LlamaToken {
-        sampler.sample(&self.context, i32::try_from(place).unwrap_or(i32::MAX))
+    /// The token that `sampler` draws after row `row` of the last call; the sampler records it.
+    pub(super) fn sample(&self, sampler: &mut LlamaSampler, row: usize) -> LlamaToken {
+        sampler.sample(&self.context, i32::try_from(row).unwrap_or(i32::MAX))
     }
 
-    /// Lets only tokens through with which the text can still fit a grammar (GBNF, its rule `root`).
+    /// A sampler that lets only tokens through with which the text can still fit a GBNF grammar, whose root rule is
+    /// `root`.
     pub(super) fn grammar(&self, grammar: &str) -> Result<LlamaSampler, Cause> {
         Ok(LlamaSampler::grammar(&self.model, grammar, "root")?)
     }
 
-    /// The place of the last token of the last call.
+    /// Row of the last token of the last call.
     pub(super) fn last_row(&self) -> usize {
         self.read.saturating_sub(1)
     }
 
-    /// Whether the vocabulary has `token`.
     pub(super) fn is_in_vocabulary(&self, token: LlamaToken) -> bool {
         (0..self.model.vocab().n_tokens()).contains(&token.0)
     }
 }
 
-/// Whether the architecture can forget the end of what it has read and keep the rest; all reuse is built on it.
+/// Whether the KV cache can drop the end of a sequence and keep the rest; all reuse needs it.
 fn supports_partial_removal(model: &LlamaModel) -> bool {
     !model.is_recurrent() && !model.is_hybrid()
 }
@@ -457,7 +451,7 @@ fn logprob_of(logits: &[f32], token: LlamaToken) -> f32 {
     chosen.map_or(f32::NEG_INFINITY, |chosen| (f64::from(*chosen) - log_sum(logits)) as f32)
 }
 
-/// The token with the highest of these logits; of equals the one with the lowest id.
+/// The token with the highest logit; of equals the one with the lowest id.
 pub(super) fn top_token(logits: &[f32]) -> TopToken {
     let best = largest(logits);
     let Some(at) = logits.iter().position(|logit| *logit >= best) else { return top_token_of(logits.iter().copied()) };
@@ -465,7 +459,7 @@ pub(super) fn top_token(logits: &[f32]) -> TopToken {
     TopToken { token: LlamaToken::new(i32::try_from(at).unwrap_or(i32::MAX)), margin: best - second }
 }
 
-/// The same of numbers that are worked out one after the other.
+/// The same for an iterator of logits.
 pub(super) fn top_token_of(logits: impl Iterator<Item = f32>) -> TopToken {
     let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
     for (token, logit) in (0..).zip(logits) {

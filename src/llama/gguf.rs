@@ -1,21 +1,21 @@
-//! The header of a GGUF file: what a model needs, before llama.cpp is handed the file.
+//! The header of a GGUF file, read before llama.cpp opens the file.
 //!
-//! Takes a file, gives the numbers that decide how much memory it takes.
-//! Invariants: every length in the file is checked against the file before anything is made for it; forms that llama.cpp
-//! would end the process for are refused here.
-//! Not here: the weights themselves (llama.cpp), whether the file is the catalog's (`weights`).
+//! Takes a file, gives the numbers that decide how much memory the model takes.
+//! Invariants: every length in the file is checked against the file's size before memory is reserved for it; headers on
+//! which llama.cpp would end the process are refused.
+//! Not here: the weights themselves (llama.cpp), the check against the catalog (`weights`).
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-/// Longest name or text that is read; longer ones are passed over.
+/// Longest text that is read, in bytes; longer texts are skipped.
 const LONGEST_TEXT: u64 = 1 << 16;
 
-/// Alignment of the weights where the file names none.
+/// Alignment of the weights where the header has none.
 const DEFAULT_ALIGNMENT: u64 = 32;
 
-/// Why a file is no model that can be loaded.
+/// A file that cannot be loaded as a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GgufError {
     #[error("it is no GGUF file")]
@@ -32,28 +32,26 @@ pub(super) enum GgufError {
     Io(io::Error),
 }
 
-/// What the header says about the size of the model.
+/// The sizes in the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Bytes of the file.
+    /// File size in bytes.
     pub(super) file: u64,
-    /// `llama`, `qwen2`.
+    /// Such as `llama` or `qwen2`.
     pub(super) architecture: String,
-    /// Blocks of the network.
     pub(super) layers: u64,
-    /// Heads of a layer.
+    /// Attention heads of a layer.
     pub(super) heads: u64,
-    /// Key and value heads of all layers together.
+    /// Key/value heads of all layers together.
     pub(super) kv_heads: u64,
-    /// Numbers in a key and a value of one head together.
+    /// Length of a key vector plus that of a value vector, for one head.
     pub(super) key_and_value: u64,
-    /// Numbers in the vector of a token.
+    /// Length of a token's vector.
     pub(super) embedding: u64,
-    /// Numbers in the wide layer of a block.
+    /// Width of a feed-forward layer.
     pub(super) feed_forward: u64,
-    /// Tokens of the vocabulary.
     pub(super) vocabulary: u64,
-    /// Tokens the model was trained for.
+    /// Context length in training, in tokens.
     pub(super) trained: u64,
 }
 
@@ -65,13 +63,13 @@ impl Shape {
     }
 }
 
-/// What the keys say that this program asks for.
+/// The keys that this program needs.
 #[derive(Default)]
 struct Keys {
     architecture: Option<String>,
     alignment: Option<u64>,
     vocabulary: Option<u64>,
-    /// Numbers by key without the architecture before it; lists with their sum.
+    /// Numbers by key, without the architecture's prefix; lists as their sum.
     numbers: Vec<(String, Number)>,
 }
 
@@ -131,7 +129,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(keys)
     }
 
-    /// Passes over what is said about the weights; gives where the last of them begins.
+    /// Skips the tensor table; gives the offset of the last tensor.
     fn tensors(&mut self, count: u64) -> Result<u64, GgufError> {
         let mut last = 0;
         for _ in 0..count {
@@ -140,7 +138,7 @@ impl<R: Read + Seek> Reader<R> {
             if dimensions > 4 {
                 return Err(GgufError::Damaged("weights have more than four dimensions"));
             }
-            // The size in each dimension, and the kind of number.
+            // The size in each dimension, and the number type.
             self.pass(u64::from(dimensions) * 8 + 4)?;
             last = last.max(self.u64()?);
         }
@@ -160,7 +158,7 @@ impl<R: Read + Seek> Reader<R> {
         match of {
             TEXT => (0..count).try_for_each(|_| self.pass_text())?,
             LIST => return Err(GgufError::Damaged("a list of lists")),
-            // Few enough to be one per layer, not one per token.
+            // Short enough for one number per layer, not per token.
             4 | 5 if count <= 4096 => {
                 let mut sum = 0;
                 for _ in 0..count {
@@ -176,7 +174,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Value::List(count))
     }
 
-    /// A whole number; none for fractions and truth values.
+    /// A whole number; none for fractions and booleans.
     fn number(&mut self, kind: u32) -> Result<Option<u64>, GgufError> {
         let mut bytes = [0; 8];
         let width = width(kind)?;
@@ -203,7 +201,7 @@ impl<R: Read + Seek> Reader<R> {
         self.pass(length)
     }
 
-    /// Passes over so many bytes.
+    /// Skips `bytes` bytes.
     fn pass(&mut self, bytes: u64) -> Result<(), GgufError> {
         self.need(bytes)?;
         let offset = i64::try_from(bytes).map_err(|_| GgufError::Cut(self.length))?;
@@ -241,7 +239,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-/// Bytes of a number of this kind.
+/// Width in bytes of a number of this type.
 fn width(kind: u32) -> Result<u64, GgufError> {
     match kind {
         0 | 1 | 7 => Ok(1),
@@ -266,7 +264,7 @@ impl Keys {
         Ok(())
     }
 
-    /// A number of the architecture.
+    /// The number under `<architecture>.<name>`.
     fn of(&self, architecture: &str, name: &str) -> Option<Number> {
         let is_it = |key: &str| key.strip_prefix(architecture).and_then(|key| key.strip_prefix('.')) == Some(name);
         self.numbers.iter().find(|(key, _)| is_it(key)).map(|(_, number)| *number)
@@ -322,7 +320,6 @@ pub(super) mod test_gguf {
         bytes
     }
 
-    /// A value.
     #[derive(Debug, Clone)]
     pub(crate) enum TestValue {
         Number(u32),

@@ -1,8 +1,8 @@
-//! The GPUs llama.cpp can compute on, and which of them a choice of the configuration uses.
+//! The GPUs that llama.cpp can use, and which of them a device setting selects.
 //!
-//! Takes llama.cpp's list of devices, gives those that are GPUs. The GPU inside a processor counts only where there is no
-//! other, as llama.cpp itself has it.
-//! Invariant: with `cpu`, and in a build without a GPU, none is touched.
+//! Takes llama.cpp's device list, gives its GPUs. As in llama.cpp, an integrated GPU counts only where there is no
+//! other.
+//! Invariant: with `cpu`, and in a build without GPU support, no GPU is touched.
 //! Not here: how many layers fit onto them (`ragonite_inference::Placement`).
 
 use llama_cpp_2::{LlamaBackendDevice, LlamaBackendDeviceType, list_llama_ggml_backend_devices};
@@ -10,10 +10,10 @@ use ragonite_inference::{DeviceChoice, Gpu, InferenceError, processor_summary};
 
 use super::engine::backend;
 
-/// The GPUs that compute with this choice. A choice that needs a GPU says what it lacks.
+/// The GPUs that `choice` selects.
 ///
 /// # Errors
-/// [`InferenceError::NoGpu`] where the choice names a kind that this build is not for, or of which none is found.
+/// [`InferenceError::NoGpu`] if the choice needs a GPU kind that this build lacks or that is not found.
 pub fn gpus(choice: DeviceChoice) -> Result<Vec<Gpu>, InferenceError> {
     let built = DeviceChoice::of_this_build();
     let lacks = |why| Err(InferenceError::NoGpu { wanted: choice, why });
@@ -29,16 +29,15 @@ pub fn gpus(choice: DeviceChoice) -> Result<Vec<Gpu>, InferenceError> {
     }
 }
 
-/// The devices that compute with this choice, in words: the names of the GPUs, then the processor as in
-/// `CPU, 2 threads, AVX-512`.
+/// The devices that `choice` selects: the names of the GPUs, then the processor as in `CPU, 2 threads, AVX-512`.
 pub fn device_summary(choice: DeviceChoice) -> String {
     let gpus = gpus(choice).unwrap_or_default().into_iter().map(|gpu| gpu.name);
     gpus.chain([processor_summary()]).collect::<Vec<_>>().join(", ")
 }
 
-/// All GPUs, the best kind first and no other kind.
+/// All discrete GPUs, else the first integrated one.
 fn all_gpus() -> Vec<Gpu> {
-    // The log is diverted before anything is asked.
+    // Starting the backend redirects the log first.
     if backend("").is_err() {
         return Vec::new();
     }

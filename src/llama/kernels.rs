@@ -1,10 +1,10 @@
-//! llama.cpp's kernels where they lie in libraries of their own, one for each kind of processor.
+//! Loads llama.cpp's kernels from shared libraries, one for each kind of processor.
 //!
-//! Takes the folder that llama.cpp itself was loaded from; each library there is asked whether this processor has the
-//! instructions it needs, and the best is kept.
-//! Invariants: the current folder is not searched, as llama.cpp does when left to itself; only `GGML_BACKEND_PATH` names
-//! another library, where somebody sets it.
-//! Not here: builds with one set of kernels, which are linked.
+//! Takes the folder that llama.cpp was loaded from; asks each library there whether this processor has its
+//! instructions, and keeps the best.
+//! Invariants: unlike llama.cpp's default, the current folder is not searched; only `GGML_BACKEND_PATH`, if set, names
+//! another library.
+//! Not here: builds with one linked set of kernels.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use llama_cpp_sys_2::{ggml_backend_dev_count, ggml_backend_load_all_from_path, llama_backend_init};
 
-/// Loads the best kernels. Gives the folder where none was fit.
+/// Loads the best kernels, or gives the folder in which none fits.
 #[expect(unsafe_code, reason = "llama.cpp is a C library")]
 pub(super) fn load() -> Result<(), PathBuf> {
     let folder = folder().unwrap_or_default();
@@ -26,11 +26,11 @@ pub(super) fn load() -> Result<(), PathBuf> {
     if devices == 0 { Err(folder) } else { Ok(()) }
 }
 
-/// Where llama.cpp was loaded from.
+/// The folder that llama.cpp was loaded from.
 #[expect(unsafe_code, reason = "the dynamic linker tells through C")]
 fn folder() -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: `found` has room for the answer, which is whole where the result is not 0; the name in it ends with a zero
+    // SAFETY: `found` is filled if the result is not 0; the name in it ends with a zero
     // byte and lives as long as the library, which is never unloaded.
     let name = unsafe {
         if libc::dladdr(llama_backend_init as *const c_void, found.as_mut_ptr()) == 0 {

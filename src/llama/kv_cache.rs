@@ -1,10 +1,10 @@
-//! What the sequences of a context hold: to copy it, forget it, keep it for later and take a part out of it.
+//! The KV cache of a context: copying, removing, saving, restoring and masking parts of sequences.
 //!
-//! Takes sequences and positions. Where sequences share their memory it keeps each one's tokens in order, as long as
-//! there are cells; where each has its own, a token lies in the cell of its position, unless a part was taken out
-//! before it.
-//! Invariant: what is counted here is what llama.cpp holds, also after a failure.
-//! Not here: reading (`engine`), which tokens are in which sequence (`Slots`).
+//! Takes sequences and positions. Where sequences share their memory, it keeps each one's tokens in order as long as
+//! there are cells. Where each has its own, a token lies in the cell of its position, unless a part before it was
+//! masked.
+//! Invariant: the record equals llama.cpp's cache, also after a failure.
+//! Not here: decoding (`engine`), which tokens are in which sequence (`Slots`).
 
 use std::ops::Range;
 
@@ -16,32 +16,31 @@ use super::cell_map::CellMap;
 use super::engine::{BatchSlice, Cause, Engine, EngineError, Kind, Logits, Sequence};
 use super::layout::Layout;
 
-/// Where what was read lies.
+/// The record of the KV cache.
 pub(super) struct KvCache {
     layout: Layout,
-    /// Where they share their memory.
+    /// Only where sequences share their memory.
     cells: Option<CellMap>,
-    /// Cells that may be used.
+    /// Number of cells for prompts and answers.
     usable: usize,
-    /// Whether a copy has been asked for that llama.cpp makes in its next call.
+    /// Whether llama.cpp makes a requested copy in its next call.
     copies_pending: bool,
 }
 
 impl KvCache {
-    /// Of a context with `cell_map` cells in all, of which `spare` are left for what fills up a call.
+    /// For a context with `cells` cells, of which `spare` are reserved for padding.
     pub(super) fn new(layout: Layout, cells: usize, spare: usize) -> Self {
         let shared = (layout == Layout::Shared).then(|| CellMap::new(cells));
-        // Where each has a memory of its own, no prompt is in the way of another.
+        // Where each sequence has its own memory, prompts do not compete for cells.
         let usable = if shared.is_some() { cells.saturating_sub(spare) } else { usize::MAX / 2 };
         Self { layout, cells: shared, usable, copies_pending: false }
     }
 
-    /// How the context holds them.
     pub(super) fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Takes note that pieces were read.
+    /// Records the tokens of a call.
     pub(super) fn record_batch(&mut self, pieces: &[BatchSlice<'_>]) {
         self.copies_pending = false;
         for BatchSlice { sequence, tokens, position, .. } in pieces {
@@ -49,7 +48,7 @@ impl KvCache {
         }
     }
 
-    /// Takes note that so many tokens lie in a sequence from `position` on.
+    /// Records `tokens` tokens in `sequence` from `position` on.
     pub(super) fn record(&mut self, sequence: Sequence, tokens: usize, position: usize) {
         if let Some(cells) = &mut self.cells {
             cells.read(sequence, tokens, position);
@@ -64,25 +63,25 @@ impl KvCache {
 }
 
 impl Engine {
-    /// Tokens that all sequences may have together.
+    /// Number of cells for all sequences.
     pub(super) fn cells(&self) -> usize {
         self.states.usable
     }
 
-    /// Tokens that all sequences may have more than they have, copies counted once.
+    /// Number of free cells; shared cells count once.
     pub(super) fn free_cells(&self) -> usize {
         let taken = self.states.cells.as_ref().map_or(0, |cells| cells.all() - cells.free());
         self.states.usable.saturating_sub(taken)
     }
 
-    /// Plans as if all sequences together had no more than this.
+    /// Limits the usable cells.
     #[cfg(test)]
     pub(super) fn pretend_cells(&mut self, cells: usize) {
         self.states.usable = cells;
     }
 
-    /// Forgets the state of `sequence` from position `store` on. False where the architecture cannot forget a part, in
-    /// which case everything is forgotten, in every sequence.
+    /// Removes the tokens of `sequence` from position `keep` on. False where the architecture has no partial removal;
+    /// then every sequence is cleared.
     pub(super) fn remove_from(&mut self, sequence: Sequence, keep: usize) -> bool {
         let removed = u32::try_from(keep).is_ok_and(|keep| {
             let from = (keep > 0).then_some(keep);
@@ -96,7 +95,7 @@ impl Engine {
         removed
     }
 
-    /// Forgets everything in every sequence.
+    /// Clears every sequence.
     pub(super) fn remove_all(&mut self) {
         self.context.clear_kv_cache();
         if let Some(cells) = &mut self.states.cells {
@@ -104,26 +103,26 @@ impl Engine {
         }
     }
 
-    /// As [`remove_from`](Self::forget_from), without making room where others would come to lie in front of what they
-    /// have. The room is there after [`clear_graveyard`](Self::forget_waste).
+    /// As [`remove_from`](Self::remove_from), but where freed cells could bring later tokens out of order, they are
+    /// freed only by [`clear_graveyard`](Self::clear_graveyard).
     pub(super) fn defer_removal(&mut self, sequence: Sequence, keep: usize) -> bool {
-        if let Some(waste) = self.states.layout.graveyard().filter(|_| self.kind() == Kind::Processor) {
+        if let Some(graveyard) = self.states.layout.graveyard().filter(|_| self.kind() == Kind::Processor) {
             let (from, source) = (sequence.id(), u32::try_from(keep).ok());
-            if self.context.copy_kv_cache_seq(from, waste.id(), source, None).is_ok()
+            if self.context.copy_kv_cache_seq(from, graveyard.id(), source, None).is_ok()
                 && let Some(cells) = &mut self.states.cells
             {
-                cells.copy(sequence, waste, keep..usize::MAX);
+                cells.copy(sequence, graveyard, keep..usize::MAX);
             }
         }
         self.remove_from(sequence, keep)
     }
 
-    /// Makes room of what was given up.
+    /// Frees the cells whose removal was deferred.
     pub(super) fn clear_graveyard(&mut self) -> bool {
-        self.states.layout.graveyard().is_none_or(|waste| self.remove_from(waste, 0))
+        self.states.layout.graveyard().is_none_or(|graveyard| self.remove_from(graveyard, 0))
     }
 
-    /// Makes `to` begin with the first `tokens` of `from`, and forgets what it had.
+    /// Makes `to` a copy of the first `tokens` tokens of `from`.
     pub(super) fn copy(&mut self, from: Sequence, to: Sequence, tokens: usize) -> Result<(), Cause> {
         if !self.remove_from(to, 0) {
             return Err(EngineError::NoPartialRemoval.into());
@@ -132,7 +131,7 @@ impl Engine {
             return Ok(());
         }
         let Some(cells) = &mut self.states.cells else {
-            // From one memory to another only all of it can be copied.
+            // Between two KV memories llama.cpp copies only whole sequences.
             self.context.copy_kv_cache_seq(from.id(), to.id(), None, None)?;
             self.states.copies_pending = true;
             return if self.remove_from(to, tokens) { Ok(()) } else { Err(EngineError::NoPartialRemoval.into()) };
@@ -142,8 +141,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Has llama.cpp make the copies that were asked for, by a call that reads into the sequence for trials, which
-    /// holds so many tokens.
+    /// Makes llama.cpp carry out requested copies, by a one-token call in the trial sequence, which holds `held`
+    /// tokens.
     fn flush_copies(&mut self, held: usize) -> Result<(), Cause> {
         if !self.states.copies_pending {
             return Ok(());
@@ -154,13 +153,12 @@ impl Engine {
         if self.remove_from(sequence, held) { Ok(()) } else { Err(EngineError::NoPartialRemoval.into()) }
     }
 
-    /// Whether what a sequence holds is the same to the last bit wherever and however it was read, so that its state
-    /// can be given to a later run.
+    /// Whether states are bit-exact however they were computed, so that a later run can use them.
     pub(super) fn can_save_state(&self) -> bool {
         self.kind() == Kind::Processor
     }
 
-    /// Bytes of the state of so many tokens, about.
+    /// Approximate size in bytes of the state of `tokens` tokens.
     pub(super) fn state_bytes(&self, tokens: usize) -> u64 {
         self.state_of_token.saturating_mul(tokens as u64)
     }
@@ -176,18 +174,18 @@ impl Engine {
         self.copy(sequence, trial, tokens)?;
         self.flush_copies(tokens)?;
         let mut state = vec![0; self.context.state_seq_get_size_ext(trial.id(), whole)];
-        #[expect(unsafe_code, reason = "the safe way gives no bytes that could be kept")]
-        // SAFETY: llama.cpp writes as many bytes as it said it would; nothing happened to the context in between.
+        #[expect(unsafe_code, reason = "the safe API gives no bytes that could be stored")]
+        // SAFETY: llama.cpp writes as many bytes as it announced; the context did not change in between.
         let written = unsafe { self.context.state_seq_get_data_ext(state.as_mut_ptr(), trial.id(), whole) };
         if written == state.len() { Ok(state) } else { Err(EngineError::State.into()) }
     }
 
-    /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine
-    /// of the same weights, settings and build. False where llama.cpp refuses it; then the sequence holds nothing.
+    /// Loads into `sequence` a state of `tokens` tokens that [`state`](Self::state) gave in any run with the same
+    /// weights, settings and build. False if llama.cpp refuses it; then the sequence is empty.
     pub(super) fn restore(&mut self, sequence: Sequence, tokens: usize, state: &[u8]) -> bool {
         let ready = self.remove_from(sequence, 0) && self.flush_copies(0).is_ok() && self.free_cells() >= tokens;
-        #[expect(unsafe_code, reason = "the safe way takes no bytes that were kept")]
-        // SAFETY: whoever calls vouches for the bytes; llama.cpp itself checks its way through them.
+        #[expect(unsafe_code, reason = "the safe API takes no stored bytes")]
+        // SAFETY: the caller vouches for the bytes; llama.cpp checks lengths while it reads them.
         let read =
             ready && unsafe { self.context.state_seq_set_data_ext(state, sequence.id(), LlamaStateSeqFlags::empty()) };
         let last = self.context.kv_cache_seq_pos_max(sequence.id());
@@ -199,25 +197,25 @@ impl Engine {
         false
     }
 
-    /// Closes the gaps that forgetting left.
+    /// Closes gaps between cells.
     pub(super) fn defragment(&mut self) -> Result<(), Cause> {
         let have_gaps = self.states.cells.as_ref().is_some_and(CellMap::has_gaps);
         if self.kind() == Kind::Processor && have_gaps { self.compact(&[], 0) } else { Ok(()) }
     }
 
-    /// Sees to it that each of these pieces, and so much filler, comes to lie behind what its sequence has.
-    pub(super) fn ensure_in_order(&mut self, pieces: &[BatchSlice<'_>], filler: usize) -> Result<(), Cause> {
+    /// Makes sure that these slices, and `padding` tokens, land behind the earlier tokens of their sequences.
+    pub(super) fn ensure_in_order(&mut self, pieces: &[BatchSlice<'_>], padding: usize) -> Result<(), Cause> {
         let lengths = pieces.iter().map(|piece| (piece.sequence, piece.tokens.len()));
         let stay = self.states.cells.as_ref().is_none_or(|cells| cells.stay_in_order(lengths));
         if self.kind() == Kind::Gpu || stay {
             return Ok(());
         }
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        self.compact(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>(), all + filler)
+        self.compact(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>(), all + padding)
     }
 
-    /// Moves the states of all sequences to the front, those of `last` behind the others. What they share is there for
-    /// each of them afterwards; where that leaves no room for the `coming` tokens, everything stays where it is.
+    /// Moves all sequences to the front of the cache, those of `last` behind the others. Shared cells are duplicated;
+    /// where that leaves too few cells for the `coming` tokens, nothing moves.
     fn compact(&mut self, last: &[Sequence], coming: usize) -> Result<(), Cause> {
         let Some(cells) = &self.states.cells else { return Ok(()) };
         let live = (0..self.states.layout.sequences()).map(Sequence);
@@ -242,8 +240,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the tokens at `range` out of the state of `sequence`; those after them stay as they were read. Gives the
-    /// position of the next token.
+    /// Masks the tokens at `range` in `sequence`; the states of later tokens stay as they are. Gives the position of
+    /// the next token.
     pub(super) fn mask(&mut self, sequence: Sequence, range: &Range<usize>) -> Result<usize, Cause> {
         let (start, end) = (u32::try_from(range.start)?, u32::try_from(range.end)?);
         if !self.context.clear_kv_cache_seq(sequence.source(), Some(start), Some(end))? {

@@ -1,13 +1,13 @@
-//! Where the states of sequences lie.
+//! The division of the KV cache among sequences.
 //!
-//! Takes how calls are made and how large a state is; gives how many sequences there are, and the memory they have.
-//! Invariant: there are the slots, and at least two sequences more, so that a prompt can be read while answers to it
-//! are written.
-//! Not here: what a sequence holds (`kv_cache`), which tokens it has read (`Slots`).
+//! Takes the batch policy and the size of a state; gives the number of sequences and of cells.
+//! Invariant: beside the slots there are at least two sequences, so that a prompt can be prefilled while answers to it
+//! are decoded.
+//! Not here: the contents of a sequence (`kv_cache`, `Slots`).
 //!
-//! On a processor llama.cpp is quickest where it computes attention of many tokens to many cells in one go. What that
-//! rounds to depends on the order of the cells. So where calls are made for it, every sequence has a memory of its own,
-//! in which each token lies in the cell of its position, unless a part was taken out before it.
+//! On a processor llama.cpp is fastest where one operation computes the attention of many tokens to many cells. Its
+//! rounding depends on the order of the cells. So, for such calls, every sequence has its own memory, in which each
+//! token lies in the cell of its position, unless a part before it was masked.
 
 use super::batch_decode::MAX_PARALLEL;
 use super::batch_policy::BatchPolicy;
@@ -18,33 +18,33 @@ use super::slots::SLOTS;
 use ragonite_inference::MemoryNeeds;
 use ragonite_inference::{FlashAttention, GeneratorSettings};
 
-/// Cells beyond the longest prompt where all sequences share them, so that a second, shorter one can stay beside it.
+/// Cells beyond the context where sequences share them, so that a second, shorter prompt can stay.
 const SPARE_CELLS: usize = 1024;
 
-/// Answers that are written at the same time where each sequence has a memory of its own, at least.
+/// Minimum of sequences for answers where each sequence has its own memory.
 const MIN_SEQUENCES: usize = 2;
 
-/// What the states of all sequences take at most where each has a memory of its own and there are more than at least.
+/// Maximum size in bytes of all sequences, above the minimum number, where each has its own memory.
 const MAX_STATE_BYTES: u64 = 1792 << 20;
 
-/// llama.cpp makes the memory of a sequence a multiple of so many cells.
+/// llama.cpp rounds the memory of a sequence up to a multiple of this number of cells.
 const CELL_ALIGNMENT: usize = 256;
 
-/// How the context holds what sequences have read.
+/// How sequences use the KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// All in one memory, a token in the first cell that is free; what they share is there once.
+    /// All sequences in one memory; a token takes the first free cell, and shared cells exist once.
     Shared,
-    /// Each in a memory of its own.
+    /// Each sequence in its own memory.
     Apart {
-        /// Sequences beside the slots.
+        /// Number of sequences beside the slots.
         others: usize,
     },
 }
 
 impl Layout {
-    /// For calls as `batch_policy` has them, of a model of this `shape`. Beyond the least a layout is only taken where there is
-    /// `room` for what it needs.
+    /// The layout for this policy and model. More than the minimum of sequences is taken only if `room` accepts the
+    /// memory needs.
     pub(super) fn of(
         rows: BatchPolicy,
         shape: &Shape,
@@ -62,9 +62,8 @@ impl Layout {
         Self::Apart { others: (MIN_SEQUENCES..=rows.max_answers).rev().find(fits).unwrap_or(MIN_SEQUENCES) }
     }
 
-    /// Sequences whose states are told apart. Where they share their memory: the slots, one to try things out, those of
-    /// answers that are written at the same time, with the prompt that is read meanwhile, what nobody needs any more
-    /// and what fills up a call.
+    /// Number of sequences. With shared memory: the slots, one for trials, the parallel answers with the prompt that is
+    /// prefilled meanwhile, the graveyard and the padding.
     pub(super) fn sequences(self) -> usize {
         match self {
             Self::Shared => SLOTS + 1 + MAX_PARALLEL + 1 + 2,
@@ -72,7 +71,7 @@ impl Layout {
         }
     }
 
-    /// Cells of all sequences, for prompts and answers of so many tokens.
+    /// Number of cells for a context of `context_tokens`.
     pub(super) fn cells(self, context_tokens: usize, rows: BatchPolicy) -> usize {
         match self {
             Self::Shared => context_tokens + SPARE_CELLS,
@@ -82,7 +81,7 @@ impl Layout {
         }
     }
 
-    /// What a model of this `shape` takes with these settings.
+    /// Memory needs of a model of this `shape`.
     pub(super) fn needs(
         self,
         shape: &Shape,
@@ -97,26 +96,26 @@ impl Layout {
         memory_estimate::estimate_memory(shape, settings, calls)
     }
 
-    /// The sequences of answers that are written at the same time.
+    /// The sequences for answers that are decoded at the same time.
     pub(super) fn answer_sequences(self) -> Vec<Sequence> {
         match self {
             Self::Shared => (SLOTS + 1..self.sequences() - 2).map(Sequence).collect(),
-            // Nothing is tried out meanwhile.
+            // No trials run meanwhile.
             Self::Apart { .. } => (SLOTS..self.sequences()).map(Sequence).collect(),
         }
     }
 
-    /// The sequences of what is tried out at the same time; they lie side by side.
+    /// The sequences for parallel trials; they lie side by side.
     pub(super) fn trial_sequences(self) -> Vec<Sequence> {
         (SLOTS..SLOTS + self.answer_sequences().len()).map(Sequence).collect()
     }
 
-    /// What fills up a call where it is nobody's; empty between calls.
+    /// The sequence for padding; empty between calls.
     pub(super) fn padding(self) -> Option<Sequence> {
         (self == Self::Shared).then(|| Sequence(self.sequences() - 1))
     }
 
-    /// What nobody needs any more, and stays where it is for the order of the others.
+    /// The sequence that owns removed tokens, which stay in place for the order of other sequences.
     pub(super) fn graveyard(self) -> Option<Sequence> {
         (self == Self::Shared).then(|| Sequence(self.sequences() - 2))
     }

@@ -1,10 +1,10 @@
 //! Text generation with llama.cpp.
 //!
-//! Takes a GGUF file, gives a [`Generate`]. The state of the last prompts stays in the context, so that the next one
-//! re-reads only what differs from them; that of the instructions is kept on disk for later runs.
+//! Takes a GGUF file, gives a [`Generate`]. The KV cache keeps the last prompts, so that the next one is read only from
+//! where it differs; the prefix cache keeps the state of the instructions on disk for later runs.
 //! Invariants: every limit is checked before llama.cpp could assert, which would end the process; nothing is printed;
 //! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
-//! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
+//! Not here: rendering the chat template and the token budget (`prompt`), cleaning the text (`answer`).
 
 mod abort;
 mod batch_decode;
@@ -61,9 +61,9 @@ pub struct LlamaGenerator {
     engine: Engine,
     identity: GeneratorIdentity,
     slots: Slots,
-    /// How an answer without a draft is written.
-    writing: Decoding,
-    /// Where the states of what prompts begin with are kept, if they are.
+    /// Decoding mode of an answer without a draft.
+    decoding: Decoding,
+    /// Stored states of prompt prefixes, if they are stored.
     prefix_cache: Option<PrefixCache>,
 }
 
@@ -74,12 +74,11 @@ impl std::fmt::Debug for LlamaGenerator {
 }
 
 impl LlamaGenerator {
-    /// Loads the weights at `path`. `progress` is told how much is loaded, 0 to 1, and may end the loading.
+    /// Loads the weights at `path`. `progress` gets the loaded part, 0 to 1, and may stop the loading.
     ///
     /// # Errors
-    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model that can be
-    /// used, [`InferenceError::OutOfMemory`] where it takes more memory than there is, [`InferenceError::Canceled`] where
-    /// `progress` ended it.
+    /// [`InferenceError::Read`] if the file cannot be opened, [`InferenceError::Load`] if it is not a usable model,
+    /// [`InferenceError::OutOfMemory`] if memory is short, [`InferenceError::Canceled`] if `progress` stopped it.
     pub fn load(
         model: &str,
         path: &Path,
@@ -89,7 +88,7 @@ impl LlamaGenerator {
         Self::load_for(BatchPolicy::for_kernels(&kernel_features_for(model)?), model, path, settings, progress)
     }
 
-    /// As [`load`](Self::load), with `on_processor` for calls of llama.cpp where no GPU computes.
+    /// As [`load`](Self::load), with the batch policy to use without a GPU.
     fn load_for(
         on_processor: BatchPolicy,
         model: &str,
@@ -103,11 +102,11 @@ impl LlamaGenerator {
             context_tokens: engine.context_tokens(),
             chat_template: engine.chat_template(),
         };
-        Ok(Self { engine, identity, slots: Slots::new(), writing: settings.writing, prefix_cache: None })
+        Ok(Self { engine, identity, slots: Slots::new(), decoding: settings.writing, prefix_cache: None })
     }
 
-    /// As [`load`](Self::load), and keeps the states of what prompts begin with in `folder`: a later run need not read the
-    /// same instructions again. Where that is not possible they are read, as without it.
+    /// As [`load`](Self::load), with a prefix cache in `folder`, so that a later run need not read the same
+    /// instructions again. If the cache cannot be used, they are read.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -119,27 +118,25 @@ impl LlamaGenerator {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let generator = Self::load(model, path, settings, progress)?;
-        let beginnings = generator.engine.can_save_state().then(|| PrefixCache::of(folder, path, settings));
-        let beginnings = beginnings.and_then(|beginnings| {
-            beginnings.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok()
-        });
-        Ok(Self { prefix_cache: beginnings, ..generator })
+        let prefix_cache = generator.engine.can_save_state().then(|| PrefixCache::of(folder, path, settings));
+        let prefix_cache = prefix_cache
+            .and_then(|cache| cache.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok());
+        Ok(Self { prefix_cache, ..generator })
     }
 
-    /// How much memory the weights at `path` would take with these settings if they were loaded now: with more that is
-    /// free, more answers are written at the same time.
+    /// Memory that loading the weights at `path` would take now. More free memory allows more parallel answers.
     ///
     /// # Errors
-    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
+    /// [`InferenceError::Read`] if the file cannot be opened, [`InferenceError::Load`] if it is not a model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
         PlacementPlan::of(BatchPolicy::for_kernels(&kernel_features_for(model)?), model, path, settings)
             .map(|placed| placed.needed)
     }
 
-    /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
+    /// The part of the weights at `path` that would go onto GPUs; none where nothing would.
     ///
     /// # Errors
-    /// As [`LlamaGenerator::estimate_memory`].
+    /// As [`LlamaGenerator::needs`].
     pub fn placement_for(
         model: &str,
         path: &Path,
@@ -149,22 +146,22 @@ impl LlamaGenerator {
             .map(|placed| placed.placement)
     }
 
-    /// Whether its answers are those that it gives to the same prompts with a draft: always, but where they are written
-    /// quickly with calls that round otherwise ([`Decode::Fast`]).
+    /// Whether answers are the same with and without a draft. False only with [`Decoding::Fast`] where calls of
+    /// different shapes round differently.
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
-        self.writing == Decoding::Deterministic || self.engine.batch_policy().allows_mixed
+        self.decoding == Decoding::Deterministic || self.engine.batch_policy().allows_mixed
     }
 
-    /// What of the model is on GPUs.
+    /// The part of the model that is on GPUs.
     pub fn placement(&self) -> Option<&Placement> {
         self.engine.placement()
     }
 
-    /// Whether the limit of the address space (`ulimit -v`) has room for a model with these needs.
+    /// Checks that a model with these needs fits the address-space limit (`ulimit -v`).
     ///
     /// # Errors
-    /// [`InferenceError::OutOfAddressSpace`] where it has not.
+    /// [`InferenceError::OutOfAddressSpace`] if it does not fit.
     pub fn fits_address_space(
         model: &str,
         needed: &MemoryNeeds,
@@ -173,10 +170,10 @@ impl LlamaGenerator {
         check_address_space(model, placement::address_space(needed, settings))
     }
 
-    /// The ids `part` has in a prompt, as the vocabulary numbers them.
+    /// The token ids of `part` in a prompt.
     ///
     /// # Errors
-    /// When the text is longer than llama.cpp can take.
+    /// If the text is longer than llama.cpp can take.
     pub fn tokens(&self, part: &PromptPart) -> Result<Vec<i32>, InferenceError> {
         Ok(self.tokenize(part)?.into_iter().map(|token| token.0).collect())
     }
@@ -207,8 +204,8 @@ impl LlamaGenerator {
         Ok(prompt)
     }
 
-    /// Keeps what `prompt` shares with what was read before and forgets the rest of that slot; gives how many tokens
-    /// are kept. `more` tokens will follow the prompt.
+    /// Selects a slot for `prompt`, keeps the shared prefix and removes the rest of that slot; gives the number of kept
+    /// tokens. `more` tokens will follow the prompt.
     fn reuse(&mut self, prompt: &[LlamaToken], more: usize) -> Result<usize, InferenceError> {
         let place = self.slots.best_slot(prompt);
         // The last token is always read again: its logits choose the first token of the answer.
@@ -229,37 +226,37 @@ impl LlamaGenerator {
         Ok(if self.make_room(prompt.len() - kept + more) { kept } else { 0 })
     }
 
-    /// Tokens that other prompts of the same kind begin with, too: those before the second text that is none of the template,
-    /// since the first holds the instructions.
+    /// Number of prefix tokens that prompts of the same kind share: those before the second plain-text part, since the
+    /// first one holds the instructions.
     fn prefix_tokens(&self, parts: &[PromptPart]) -> Result<usize, InferenceError> {
         let mut plain = parts.iter().enumerate().filter(|(_, part)| part.special == SpecialTokens::AsText);
         let Some((second, _)) = plain.nth(1) else { return Ok(0) };
         parts[..second].iter().map(|part| self.tokenize(part).map(|tokens| tokens.len())).sum()
     }
 
-    /// Gives the current slot what `prompt` begins with, where an earlier run has kept it and the slot holds less. Gives how
-    /// many tokens are still to be kept.
+    /// Loads the stored state of the prompt's prefix into the current slot if the slot holds less. Gives the number of
+    /// tokens to store after this run.
     fn restore_prefix(&mut self, parts: &[PromptPart], prompt: &[LlamaToken]) -> Result<usize, InferenceError> {
         if self.prefix_cache.is_none() {
             return Ok(0);
         }
         // The last token is always read again.
-        let beginning = self.prefix_tokens(parts)?.min(prompt.len() - 1);
-        if beginning < self.slots.current().len() + MIN_SHARED_PREFIX {
+        let prefix = self.prefix_tokens(parts)?.min(prompt.len() - 1);
+        if prefix < self.slots.current().len() + MIN_SHARED_PREFIX {
             return Ok(0);
         }
-        let tokens = &prompt[..beginning];
-        let Some(state) = self.prefix_cache.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(beginning) };
+        let tokens = &prompt[..prefix];
+        let Some(state) = self.prefix_cache.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(prefix) };
         self.slots.truncate(0);
-        if self.engine.restore(self.slots.sequence(), beginning, &state) {
+        if self.engine.restore(self.slots.sequence(), prefix, &state) {
             self.slots.extend(tokens);
             return Ok(0);
         }
         tracing::warn!("llama.cpp refused a state that was kept");
-        Ok(beginning)
+        Ok(prefix)
     }
 
-    /// Keeps the state of the first tokens of the current slot for later runs. Where that fails, they read it again.
+    /// Stores the state of the first `tokens` tokens of the current slot for later runs. A failure is only logged.
     fn store_prefix(&mut self, tokens: usize) {
         let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= prefix_cache::MAX_ENTRY_BYTES;
         let Some(kept) = self.prefix_cache.as_ref().filter(|_| is_kept) else { return };
@@ -271,14 +268,13 @@ impl LlamaGenerator {
                 }
             }
             Err(source) => {
-                let error = self.lost("keeping the state of a prompt's beginning", source);
+                let error = self.lost("keeping the state of a prompt's prefix", source);
                 tracing::warn!("{error}");
             }
         }
     }
 
-    /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
-    /// be forgotten.
+    /// Clears the other slots if there are too few cells for `tokens` more. False if everything had to be cleared.
     fn make_room(&mut self, tokens: usize) -> bool {
         for slot in self.slots.to_evict(tokens, self.engine.cells()) {
             if !self.engine.remove_from(Sequence(slot), 0) {
@@ -290,7 +286,7 @@ impl LlamaGenerator {
         true
     }
 
-    /// Reads the rest of the first `end` tokens of `prompt`, in pieces small enough to cancel between them.
+    /// Reads the rest of the first `end` tokens of `prompt`, in chunks, checking for cancellation between them.
     fn read_prompt(
         &mut self,
         prompt: &[LlamaToken],
@@ -309,7 +305,7 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Adds `tokens` to the current slot.
+    /// Reads `tokens` into the current slot.
     fn decode(
         &mut self,
         call: Phase,
@@ -327,8 +323,8 @@ impl LlamaGenerator {
         }
     }
 
-    /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens. After a call that was ended
-    /// everything is as it was before.
+    /// Turns a llama.cpp error into an [`InferenceError`]. Clears the context, since after a failure llama.cpp may have
+    /// stored a part of the tokens; an aborted call leaves it as it was.
     fn lost(&mut self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
         if let Some(EngineError::Aborted) = source.downcast_ref() {
             return InferenceError::Canceled(Canceled);
@@ -352,19 +348,19 @@ impl LlamaGenerator {
         let prompt = self.prompt(&request.parts)?;
         let more = request.max_tokens.min(self.identity.context_tokens - prompt.len());
         self.reuse(&prompt, more)?;
-        let beginning = self.restore_prefix(&request.parts, &prompt)?;
+        let prefix = self.restore_prefix(&request.parts, &prompt)?;
         let reused_tokens = self.slots.current().len();
         let total = prompt.len();
         let last = total - self.last_chunk(total - reused_tokens);
         self.read_prompt(&prompt, last, cancel, on_event)?;
-        // What it gives chooses the first token of the answer.
+        // Its logits choose the first token of the answer.
         let wanted = Logits::From(total - last - 1);
         self.decode(Phase::Decode, &prompt[last..], wanted, "reading the prompt")?;
         on_event(GenerateEvent::PromptRead { done: total, total });
         let generated = self.decode_text(request, Sampler::new(request.sampling, grammar), cancel, on_event);
         self.remove_generated(total - 1)?;
         let generated = generated?;
-        self.store_prefix(beginning);
+        self.store_prefix(prefix);
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
             text: generated.text.trim().to_owned(),
@@ -381,7 +377,7 @@ impl LlamaGenerator {
         })
     }
 
-    /// Does `work`, whose calls of llama.cpp end once it is cancelled.
+    /// Runs `work`; its llama.cpp calls are aborted once `cancel` is cancelled.
     fn with_cancel<T>(&mut self, cancel: &CancelToken, work: impl FnOnce(&mut Self) -> T) -> T {
         self.engine.set_cancel(cancel);
         let done = work(self);
@@ -389,8 +385,8 @@ impl LlamaGenerator {
         done
     }
 
-    /// Tokens at the end of a prompt that are read by the call whose logits choose the first token of the answer, where
-    /// `left` of them are still to be read: one, where answers are computed otherwise than prompts.
+    /// Number of tokens at the end of a prompt, of which `left` are unread, that go into the call whose logits choose
+    /// the first token of the answer: one, where answers and prompts have different call shapes.
     fn last_chunk(&self, mut left: usize) -> usize {
         let step = self.engine.prefill_chunk();
         if !self.engine.batch_policy().same_shape_for_all() {
@@ -402,8 +398,8 @@ impl LlamaGenerator {
         left
     }
 
-    /// Forgets what the current slot has behind the `record` tokens of a prompt, where the same tokens in a prompt would be
-    /// computed otherwise.
+    /// Removes generated tokens behind the first `read` tokens of the current slot, where a prompt with the same tokens
+    /// would round differently.
     fn remove_generated(&mut self, read: usize) -> Result<(), InferenceError> {
         if self.engine.batch_policy().same_shape_for_all() || self.slots.current().len() <= read {
             Ok(())
@@ -412,7 +408,7 @@ impl LlamaGenerator {
         }
     }
 
-    /// Keeps the first `store` tokens of the current slot.
+    /// Keeps the first `keep` tokens of the current slot.
     fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
         let kept = self.slots.current()[..keep].to_vec();
         if self.engine.remove_from(self.slots.sequence(), keep) {

@@ -1,7 +1,7 @@
-//! How llama.cpp is told to load weights and to make a context, and which kernels it computes with.
+//! llama.cpp's parameters for loading weights and creating a context, and the kernels it uses.
 //!
-//! Takes the settings, gives llama.cpp's own parameters.
-//! Not here: memory, and what is done with either (`engine`).
+//! Takes the settings, gives llama.cpp's parameter structs and loads the weights.
+//! Not here: memory checks (`placement`), the use of weights and context (`engine`).
 
 use std::ffi::{CStr, CString, c_void};
 use std::mem;
@@ -22,14 +22,14 @@ use super::layout::Layout;
 use ragonite_inference::{DeviceChoice, InferenceError, Placement};
 use ragonite_inference::{FlashAttention, GeneratorSettings, KvCacheType};
 
-/// Physical cores this process may use: more threads slow llama.cpp down.
+/// Number of physical cores this process may use: more threads slow llama.cpp down.
 fn physical_cores() -> usize {
     num_cpus::get_physical().min(num_cpus::get()).max(1)
 }
 
-/// What llama.cpp was built for and what of it this processor has, in its own words. Other kernels round otherwise.
+/// llama.cpp's text about its build and the features of this processor. Other kernels round differently.
 pub(super) fn kernels() -> &'static str {
-    // It writes them into one text of its own, so only one thread may ask, once.
+    // llama.cpp writes into one static buffer, so only one thread may ask, once.
     static KERNELS: OnceLock<String> = OnceLock::new();
     KERNELS.get_or_init(|| {
         #[expect(unsafe_code, reason = "there is no safe way to it")]
@@ -39,39 +39,39 @@ pub(super) fn kernels() -> &'static str {
     })
 }
 
-/// What the kernels that compute use of this processor, as llama.cpp calls it: `AVX2`, `AVX512_VNNI`.
+/// Features of this processor that the kernels use, in llama.cpp's names: `AVX2`, `AVX512_VNNI`.
 ///
 /// # Errors
-/// [`InferenceError::NoKernels`] where there are none.
+/// [`InferenceError::NoKernels`] if no kernels can be loaded.
 pub fn kernel_features() -> Result<Vec<String>, InferenceError> {
     kernel_features_for("")
 }
 
-/// As [`kernel_features`], for a model that is to be loaded.
+/// As [`kernel_features`]; errors name `model`.
 pub(super) fn kernel_features_for(model: &str) -> Result<Vec<String>, InferenceError> {
     backend(model)?;
     let features = kernels().split(['|', ':']).filter_map(|feature| feature.trim().strip_suffix(" = 1"));
     Ok(features.map(str::to_owned).collect())
 }
 
-/// Why weights were not loaded.
+/// A failure to load weights.
 pub(super) enum LoadError {
-    /// Whoever was told of the progress ended it.
+    /// `progress` stopped it.
     Ended,
-    /// llama.cpp refuses them.
+    /// llama.cpp refused them.
     Refused(Cause),
 }
 
-/// Whoever is told how much is loaded, and what they said.
+/// The progress callback, and whether it stopped the loading.
 struct Watch {
     progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ended: bool,
 }
 
-/// Tells the [`Watch`] behind `watch`, and whether loading goes on.
+/// llama.cpp's progress callback; false stops the loading.
 ///
 /// # Safety
-/// `watch` points to a [`Watch`] that nobody else uses meanwhile.
+/// `watch` points to a [`Watch`] that is not used elsewhere meanwhile.
 #[expect(unsafe_code, reason = "llama.cpp calls it")]
 unsafe extern "C" fn watched(done: f32, watch: *mut c_void) -> bool {
     // SAFETY: `load_weights` gives llama.cpp the pointer together with this function, for the time of one call.
@@ -80,8 +80,8 @@ unsafe extern "C" fn watched(done: f32, watch: *mut c_void) -> bool {
     !watch.ended
 }
 
-/// Loads the weights at `path`, onto GPUs as `placement` says, for calls as `batch_policy` has them; `progress` is told how much is
-/// loaded and may end it.
+/// Loads the weights at `path`, with the GPU layers of `placement`. `progress` gets the loaded part, 0 to 1, and may
+/// stop the loading.
 pub(super) fn load_weights(
     _backend: &LlamaBackend,
     path: &Path,
@@ -118,17 +118,18 @@ pub(super) fn load_weights(
     }
 }
 
-/// Threads that compute.
+/// Number of computing threads.
 pub(super) fn threads(settings: &GeneratorSettings) -> usize {
     if settings.threads == 0 { physical_cores() } else { settings.threads }
 }
 
-/// How the context is made.
+/// The parameters of the context.
 pub(super) fn context_params(
     settings: &GeneratorSettings,
     context_tokens: usize,
     placement: Option<&Placement>,
-    (layout, rows): (Layout, BatchPolicy),
+    layout: Layout,
+    rows: BatchPolicy,
 ) -> LlamaContextParams {
     let threads = i32::try_from(threads(settings)).unwrap_or(i32::MAX);
     let batch = u32::try_from(rows.max_prefill).unwrap_or(u32::MAX);

@@ -1,31 +1,31 @@
-//! What llama.cpp says when something fails.
+//! Captures the error log of llama.cpp.
 //!
-//! Takes its log, keeps the errors of a call for the caller and gives all of them to tracing.
-//! Invariants: nothing reaches the screen; the log never stops llama.cpp.
-//! Not here: what the errors mean for the user (`ModelManager`).
+//! Takes llama.cpp's log messages; keeps the errors of a call for its caller and passes all errors to tracing.
+//! Invariants: nothing reaches the screen; logging never stops llama.cpp.
+//! Not here: turning errors into messages for the user (`placement`).
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 
 use llama_cpp_sys_2::{GGML_LOG_LEVEL_ERROR, ggml_log_level, llama_log_set};
 
-/// Errors that are kept of one call.
+/// Maximum of errors kept per call.
 const KEPT: usize = 8;
 
 thread_local! {
-    // llama.cpp's log goes to a plain function, and a call logs on the thread that made it.
+    // llama.cpp logs to a plain function, on the thread that made the call.
     static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sends the log here instead of to the standard error output. Must come before llama.cpp starts.
+/// Redirects the log from standard error to this module. Call it before llama.cpp starts.
 #[expect(unsafe_code, reason = "llama.cpp takes its log function through C")]
 pub(super) fn redirect() {
-    // SAFETY: `accept` is a function for the whole life of the process and uses no user data.
-    unsafe { llama_log_set(Some(hear), std::ptr::null_mut()) }
+    // SAFETY: `record` is a function for the whole life of the process and uses no user data.
+    unsafe { llama_log_set(Some(record), std::ptr::null_mut()) }
 }
 
 #[expect(unsafe_code, reason = "llama.cpp calls it through C")]
-unsafe extern "C" fn hear(level: ggml_log_level, text: *const c_char, _: *mut c_void) {
+unsafe extern "C" fn record(level: ggml_log_level, text: *const c_char, _: *mut c_void) {
     if level != GGML_LOG_LEVEL_ERROR || text.is_null() {
         return;
     }
@@ -33,7 +33,7 @@ unsafe extern "C" fn hear(level: ggml_log_level, text: *const c_char, _: *mut c_
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     let text = text.trim();
     tracing::debug!(error = text, "llama.cpp");
-    // While the thread ends nothing can be kept any more.
+    // While the thread ends, nothing can be stored any more.
     let _ = ERRORS.try_with(|errors| {
         if let Ok(mut errors) = errors.try_borrow_mut()
             && errors.len() < KEPT
@@ -43,7 +43,7 @@ unsafe extern "C" fn hear(level: ggml_log_level, text: *const c_char, _: *mut c_
     });
 }
 
-/// Does `work` and gives the errors that llama.cpp logged meanwhile.
+/// Runs `work` and gives the errors that llama.cpp logged meanwhile.
 pub(super) fn collect_errors<T>(work: impl FnOnce() -> T) -> (T, Errors) {
     let take = || ERRORS.with(|errors| std::mem::take(&mut *errors.borrow_mut()));
     take();
@@ -56,7 +56,6 @@ pub(super) fn collect_errors<T>(work: impl FnOnce() -> T) -> (T, Errors) {
 pub(super) struct Errors(Vec<String>);
 
 impl Errors {
-    /// Whether memory ran out.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         const SIGNS: [&str; 5] =
             ["failed to allocate", "unable to allocate", "cannot allocate", "bad_alloc", "out of memory"];
@@ -64,7 +63,7 @@ impl Errors {
         self.0.iter().any(said)
     }
 
-    /// The reason in llama.cpp's words without the names of its functions.
+    /// The reason in llama.cpp's words, without its function names.
     pub(super) fn reason(&self) -> Option<String> {
         let loading = self.0.iter().find_map(|error| error.split_once("error loading model: "));
         let reason = loading.map(|(_, reason)| reason).or(self.0.first().map(String::as_str))?;

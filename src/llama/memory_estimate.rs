@@ -1,45 +1,45 @@
-//! How much memory a generator takes, before it takes it.
+//! Estimates how much memory a generator takes.
 //!
-//! Takes the header of the weights and the settings, gives bytes: weights, the state of the tokens that were read, and
-//! what one call of llama.cpp works in.
-//! Invariant: with more memory than this left, llama.cpp can load the model and use all of its context. Where sequences
-//! share their memory, closing its gaps takes up to the state again for a moment, which is not counted.
-//! Not here: how much there is (`memory`).
+//! Takes the header of the weights and the settings; gives the bytes of the weights, the KV cache and the buffers of
+//! one call.
+//! Invariant: with more memory than this left, llama.cpp can load the model and use all of its context. Not counted:
+//! where sequences share their memory, compaction briefly takes up to the KV cache again.
+//! Not here: how much memory there is (`memory`).
 
 use super::gguf::Shape;
 use ragonite_inference::MemoryNeeds;
 use ragonite_inference::{GeneratorSettings, KvCacheType};
 
-/// Bytes of a number that llama.cpp computes with.
+/// Bytes of a number in llama.cpp's computations.
 const COMPUTED: u64 = 4;
 
-/// What calls of llama.cpp work on.
+/// The sizes of llama.cpp calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchSizes {
-    /// Tokens of state.
+    /// Number of KV cells.
     pub(super) cells: u64,
-    /// Tokens of a call.
+    /// Maximum of tokens in a call.
     pub(super) tokens: u64,
-    /// Cells to which the attention of a token is kept as a table; none with flash attention.
+    /// Number of cells in the attention table; 0 with flash attention.
     pub(super) table: u64,
 }
 
-/// Bytes the model described by `shape` takes with these settings and calls.
+/// Memory needs of a model with this `shape`.
 pub(super) fn estimate_memory(shape: &Shape, settings: &GeneratorSettings, calls: BatchSizes) -> MemoryNeeds {
     let BatchSizes { cells, tokens, table } = calls;
     let numbers = shape.kv_heads.saturating_mul(shape.key_and_value).saturating_mul(cells);
     let state = match settings.kv_cache {
         KvCacheType::F16 => numbers.saturating_mul(2),
-        // 32 numbers of a byte and their scale.
+        // 32 numbers of one byte, and a scale of two bytes.
         KvCacheType::Q8 => numbers.saturating_mul(34) / 32,
     };
-    // For every token of a call the logits, where they are computed and where they are read, the widest layer with its
-    // input and output, which cells it sees, and how much each head sees of them, also as half as wide numbers.
+    // Per token of a call: the logits, both where they are computed and where they are read; the widest layer with its
+    // input and output; the attention mask; and the attention scores of each head, also in half precision.
     let attention = shape.heads.saturating_mul(table).saturating_mul(3) / 2;
     let row =
         [shape.vocabulary, shape.vocabulary, shape.feed_forward, shape.embedding, shape.embedding, cells, attention];
     let row = row.into_iter().fold(0, u64::saturating_add);
-    // The weights count once: what llama.cpp reorders for the processor need not stay in memory as it is in the file.
+    // The weights count once: what llama.cpp repacks for the processor need not stay in memory in the file's form.
     MemoryNeeds { weights: shape.file, state, work: row.saturating_mul(tokens).saturating_mul(COMPUTED) }
 }
 

@@ -1,7 +1,7 @@
-//! What a model takes, where, and whether there is room for it.
+//! Plans where a model goes, and checks that there is memory for it.
 //!
-//! Takes the header of the weights, the settings, and what memory and GPUs there are now; gives how calls are made, how
-//! sequences lie, and errors that name what is short.
+//! Takes the header of the weights, the settings, and the memory and GPUs of the machine; gives batch policy, layout,
+//! GPU placement, and errors that name the shortage.
 //! Not here: counting bytes (`memory_estimate`), loading (`engine`).
 
 use std::path::Path;
@@ -17,27 +17,25 @@ use ragonite_inference::GeneratorSettings;
 use ragonite_inference::{InferenceError, MemoryNeeds, Placement, available_memory};
 use ragonite_inference::{address_space_left, address_space_of, check_address_space};
 
-/// A model takes at most one part in so many of the memory that is left where it can do with less.
+/// Where a model can do with less, it takes at most one in `SHARE` parts of the free memory.
 const SHARE: u64 = 2;
 
-/// What a model takes, and where.
+/// Memory needs, GPU placement, batch policy and layout of a model.
 pub(super) struct PlacementPlan {
-    /// All of it.
+    /// Memory needs on all devices.
     pub(super) needed: MemoryNeeds,
-    /// What of it goes onto GPUs, if anything does.
+    /// The part on GPUs, if any.
     pub(super) placement: Option<Placement>,
-    /// How calls are made.
     pub(super) rows: BatchPolicy,
-    /// How sequences lie.
     pub(super) layout: Layout,
 }
 
 impl PlacementPlan {
-    /// For the weights at `path`; `on_processor` is for calls where no GPU computes.
+    /// The plan for the weights at `path`; `on_processor` is the batch policy without a GPU.
     ///
     /// # Errors
-    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model, and where
-    /// GPUs are asked for that are not there.
+    /// [`InferenceError::Read`] if the file cannot be opened, [`InferenceError::Load`] if it is not a model,
+    /// [`InferenceError::NoGpu`] if a requested GPU is missing.
     pub(super) fn of(
         on_processor: BatchPolicy,
         model: &str,
@@ -60,51 +58,51 @@ impl PlacementPlan {
         Ok(Self { needed, placement, rows, layout })
     }
 
-    /// What of it goes into the memory of the machine.
+    /// The part in the machine's own memory.
     fn beside_gpus(&self) -> MemoryNeeds {
         self.placement.as_ref().map_or(self.needed, |placement| placement.beside(&self.needed))
     }
 }
 
-/// Whether a model with these needs leaves others their share of the memory; false where nothing says how much there is.
+/// Whether a model with these needs stays within its share of the free memory; false if the free memory is not known.
 fn leaves_room(needs: &MemoryNeeds, settings: &GeneratorSettings) -> bool {
     available_memory().is_some_and(|left| needs.total() <= left / SHARE)
         && address_space_left().is_none_or(|left| address_space(needs, settings) <= left)
 }
 
-/// Address space that a model with these needs takes.
+/// Address space in bytes of a model with these needs.
 pub(super) fn address_space(needed: &MemoryNeeds, settings: &GeneratorSettings) -> u64 {
     address_space_of(needed.weights, needed.state.saturating_add(needed.work), threads(settings))
 }
 
-/// Room for a model that is being loaded.
+/// A passed memory check for a model that is being loaded.
 pub(super) struct MemoryCheck<'m> {
     model: &'m str,
-    /// What is named where memory runs out all the same.
+    /// The needs to name if memory runs out all the same.
     needed: MemoryNeeds,
-    /// Address space it takes.
+    /// Address space in bytes.
     space: u64,
 }
 
 impl<'m> MemoryCheck<'m> {
-    /// Checks that there is enough.
+    /// Checks memory and address space.
     ///
     /// # Errors
-    /// [`InferenceError::OutOfMemory`] and [`InferenceError::OutOfAddressSpace`] where there is not.
+    /// [`InferenceError::OutOfMemory`] or [`InferenceError::OutOfAddressSpace`] if there is too little.
     pub(super) fn checked(
         model: &'m str,
-        placed: &PlacementPlan,
+        plan: &PlacementPlan,
         settings: &GeneratorSettings,
     ) -> Result<Self, InferenceError> {
-        let beside = placed.beside_gpus();
-        let room = Self { model, needed: placed.needed, space: address_space(&beside, settings) };
+        let beside = plan.beside_gpus();
+        let check = Self { model, needed: plan.needed, space: address_space(&beside, settings) };
         // A GPU's own memory is mapped into the address space, however little of it is used.
-        if placed.placement.is_none() {
-            check_address_space(model, room.space)?;
+        if plan.placement.is_none() {
+            check_address_space(model, check.space)?;
         }
         match available_memory().filter(|available| *available < beside.total()) {
-            Some(available) => Err(room.short(beside, Some(available))),
-            None => Ok(room),
+            Some(available) => Err(check.short(beside, Some(available))),
+            None => Ok(check),
         }
     }
 
@@ -116,7 +114,7 @@ impl<'m> MemoryCheck<'m> {
         }
     }
 
-    /// Why llama.cpp failed, by what it logged, else by what it gave.
+    /// The error for a failure of llama.cpp, from its log, else from `source`.
     pub(super) fn why(&self, errors: &Errors, source: Cause) -> InferenceError {
         if errors.ran_out_of_memory() {
             return self.short(self.needed, available_memory());

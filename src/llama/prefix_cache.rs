@@ -1,11 +1,11 @@
-//! The states of what prompts begin with, kept over runs of the program.
+//! The prefix cache: KV states of prompt prefixes, stored on disk for later runs.
 //!
 //! Takes the state of the first tokens of a prompt; gives it to a later run, which need not read those tokens again.
-//! Invariants: a state is given only where weights, settings, processor, engine and every token are those it was made with,
-//! and every byte is as it was written; a file that is damaged, foreign or cannot be read counts as none, and is written
-//! anew; files appear whole or not at all; together they take at most [`MAX_CACHE_BYTES`], the longest unused go first.
-//! A checksum guards against damage, not against someone who can write to the data folder.
-//! Not here: what a state is made of (`kv_cache`), which tokens prompts begin with, and when (`mod`).
+//! Invariants: a state is given only if weights, settings, processor, engine, every token and every byte are those it
+//! was stored with; a damaged, foreign or unreadable file counts as absent and is overwritten; files appear whole or
+//! not at all; together they take at most [`MAX_CACHE_BYTES`], and the least recently used go first. The checksum
+//! guards against damage, not against an attacker who can write to the data folder.
+//! Not here: the contents of a state (`kv_cache`), which tokens are a prefix, and when to store it (`lib`).
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -20,36 +20,36 @@ use ragonite_base::hex;
 use ragonite_inference::GeneratorSettings;
 use ragonite_inference::{ENGINE_REVISION, processor_summary};
 
-/// What all files together take at most.
+/// Maximum size in bytes of all files together.
 const MAX_CACHE_BYTES: u64 = 192 << 20;
 
-/// What one file takes at most.
+/// Maximum size in bytes of one file.
 pub(super) const MAX_ENTRY_BYTES: u64 = 64 << 20;
 
-/// How a file begins. The digits change with the form of the file.
+/// First bytes of a file. The digits change with the file format.
 const MAGIC: &[u8; 8] = b"RAGOKV01";
 
-/// Bytes before the state: the magic and the checksum.
+/// Length in bytes of magic and checksum, before the state.
 const HEADER: usize = MAGIC.len() + 32;
 
-/// How a file's name ends.
+/// File extension.
 const EXTENSION: &str = "state";
 
-/// Bytes at both ends of the weights by which they are told apart, beside their size and time.
+/// Bytes at both ends of the weights that go into their fingerprint, beside size and time.
 const FINGERPRINT_BYTES: u64 = 64 << 10;
 
-/// The folder of states, for one way to compute them.
+/// The stored states for one way to compute them.
 pub(super) struct PrefixCache {
     folder: PathBuf,
-    /// Tells weights, settings, processor and engine from all others.
+    /// Hash of weights, settings, processor and engine.
     made_with: Vec<u8>,
 }
 
 impl PrefixCache {
-    /// The states in `folder` that `weights` give with these settings.
+    /// The states in `folder` of these `weights` and settings.
     ///
     /// # Errors
-    /// When the weights cannot be read.
+    /// If the weights cannot be read.
     pub(super) fn of(folder: &Path, weights: &Path, settings: &GeneratorSettings) -> io::Result<Self> {
         let file = File::open(weights)?;
         let about = file.metadata()?;
@@ -70,7 +70,7 @@ impl PrefixCache {
         Ok(Self { folder: folder.to_owned(), made_with: hash.finalize().to_vec() })
     }
 
-    /// The state of these tokens, where it was kept.
+    /// The stored state of these tokens, if any.
     pub(super) fn find(&self, tokens: &[LlamaToken]) -> Option<Vec<u8>> {
         let path = self.path(tokens);
         let file = File::open(&path).ok()?;
@@ -84,17 +84,17 @@ impl PrefixCache {
         if magic != MAGIC || sum != self.checksum(tokens, state) {
             return None;
         }
-        // It is used now; that it cannot be noted only makes it go sooner.
+        // Marks the file as used; a failure only makes it go sooner.
         let _ = File::options().write(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         bytes.drain(..HEADER);
         Some(bytes)
     }
 
-    /// Keeps the state of these tokens, in the place of those that were not used for longest. One that is too large is not
-    /// kept.
+    /// Stores the state of these tokens, removing the least recently used files if needed. A state above the maximum is
+    /// not stored.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn store(&self, tokens: &[LlamaToken], state: &[u8]) -> io::Result<()> {
         let size = (HEADER + state.len()) as u64;
         if size > MAX_ENTRY_BYTES {
@@ -102,7 +102,7 @@ impl PrefixCache {
         }
         fs::create_dir_all(&self.folder)?;
         self.make_room(size)?;
-        // What a crash leaves of it is counted and goes as any other.
+        // A leftover of a crash has the same extension, so it is counted and removed like the others.
         let mut file = tempfile::Builder::new().suffix(&format!(".{EXTENSION}")).tempfile_in(&self.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(&self.checksum(tokens, state))?;
@@ -111,7 +111,7 @@ impl PrefixCache {
         Ok(())
     }
 
-    /// Removes the files that were not used for longest until there is room for `bytes` more.
+    /// Removes the least recently used files until there is room for `bytes` more.
     fn make_room(&self, bytes: u64) -> io::Result<()> {
         let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -139,7 +139,7 @@ impl PrefixCache {
         self.folder.join(name).with_extension(EXTENSION)
     }
 
-    /// Of what it was made with, the tokens and the state.
+    /// SHA-256 of fingerprint, tokens and state.
     fn checksum(&self, tokens: &[LlamaToken], state: &[u8]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(&self.made_with);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// States that these bytes, as weights, give with so many tokens of context.
-    fn beginnings(folder: &Path, weights: &[u8], context_tokens: usize) -> PrefixCache {
+    fn prefix_cache(folder: &Path, weights: &[u8], context_tokens: usize) -> PrefixCache {
         let path = folder.join("weights.gguf");
         if fs::read(&path).ok().as_deref() != Some(weights) {
             fs::write(&path, weights).unwrap();
@@ -179,20 +179,20 @@ mod tests {
     #[test]
     fn a_state_is_found_again_for_the_same_tokens_weights_and_settings_only() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = beginnings(folder.path(), b"weights", 512);
+        let kept = prefix_cache(folder.path(), b"weights", 512);
         assert_eq!(kept.find(&tokens(0..40)), None);
         kept.store(&tokens(0..40), b"a state").unwrap();
-        let again = beginnings(folder.path(), b"weights", 512);
+        let again = prefix_cache(folder.path(), b"weights", 512);
         assert_eq!(again.find(&tokens(0..40)).as_deref(), Some(&b"a state"[..]));
         assert_eq!((again.find(&tokens(0..39)), again.find(&tokens(1..41))), (None, None));
-        assert_eq!(beginnings(folder.path(), b"weights", 513).find(&tokens(0..40)), None);
-        assert_eq!(beginnings(folder.path(), b"heights", 512).find(&tokens(0..40)), None);
+        assert_eq!(prefix_cache(folder.path(), b"weights", 513).find(&tokens(0..40)), None);
+        assert_eq!(prefix_cache(folder.path(), b"heights", 512).find(&tokens(0..40)), None);
     }
 
     #[test]
     fn a_file_that_is_damaged_or_foreign_counts_as_none_and_is_written_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = beginnings(folder.path(), b"weights", 512);
+        let kept = prefix_cache(folder.path(), b"weights", 512);
         let (mine, other) = (tokens(0..40), tokens(0..50));
         kept.store(&other, b"the state of another").unwrap();
         let foreign = fs::read(&files(&folder.path().join("kept"))[0]).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn the_longest_unused_make_room_and_nothing_else_is_touched() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = beginnings(folder.path(), b"weights", 512);
+        let kept = prefix_cache(folder.path(), b"weights", 512);
         kept.store(&tokens(0..1), b"small").unwrap();
         let note = folder.path().join("kept/note.txt");
         fs::write(&note, "mine").unwrap();

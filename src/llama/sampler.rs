@@ -1,10 +1,9 @@
-//! Which token comes next.
+//! The sampler: chooses the next token.
 //!
-//! Takes the logits in the engine, gives the likeliest token or one drawn with a seed, of those that a grammar
-//! allows where there is one.
-//! Invariant: drawn tokens depend on the seed and the logits only, not on how many tokens were read at a time. The chance
-//! of a token at a place of the answer is the same number for a seed whatever the prompt (common random numbers): two
-//! prompts that make the model expect the same give the same answer.
+//! Takes logits; gives the likeliest token or one drawn with a seed, within a grammar if there is one.
+//! Invariants: drawn tokens depend only on the seed and the logits, not on how many tokens were read at a time. For a
+//! seed, the noise of a token at an index of the answer is the same number whatever the prompt (common random numbers):
+//! two prompts with the same predictions give the same answer.
 
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
@@ -12,11 +11,11 @@ use llama_cpp_2::token::LlamaToken;
 use super::engine::{Engine, TopToken, top_token_of};
 use ragonite_inference::Sampling;
 
-/// The choice of one answer's tokens.
+/// The sampler of one answer.
 #[derive(Clone)]
 pub(super) struct Sampler {
-    way: SamplingStrategy,
-    /// The smallest margin so far; none before the first token and within a grammar.
+    strategy: SamplingStrategy,
+    /// Smallest logit margin so far; none before the first token and within a grammar.
     pub(super) min_margin: Option<f32>,
 }
 
@@ -28,14 +27,14 @@ enum SamplingStrategy {
         seed: u32,
         drawn: u32,
     },
-    /// What a grammar allows.
+    /// Samples within a grammar.
     Held(LlamaSampler),
 }
 
 impl Sampler {
-    /// `grammar` lets only the tokens through that it allows.
+    /// With `grammar`, only tokens that it allows are chosen.
     pub(super) fn new(sampling: Sampling, grammar: Option<LlamaSampler>) -> Self {
-        let way = match (sampling, grammar) {
+        let strategy = match (sampling, grammar) {
             (Sampling::Greedy, None) => SamplingStrategy::Likeliest,
             (Sampling::Seeded { temperature, seed }, None) => SamplingStrategy::Drawn { temperature, seed, drawn: 0 },
             (Sampling::Greedy, Some(grammar)) => {
@@ -46,50 +45,50 @@ impl Sampler {
                 SamplingStrategy::Held(LlamaSampler::chain_simple([grammar].into_iter().chain(draw)))
             }
         };
-        Self { way, min_margin: None }
+        Self { strategy, min_margin: None }
     }
 
-    /// Whether it chooses the same token as `other` where the logits are the same.
+    /// Whether both choose the same next tokens where the logits are the same.
     pub(super) fn same_stream_as(&self, other: &Self) -> bool {
-        // Without noise a token is drawn as the likeliest is.
-        let noise = |way: &SamplingStrategy| match way {
+        // Greedy decoding has no noise state.
+        let noise = |strategy: &SamplingStrategy| match strategy {
             SamplingStrategy::Likeliest => Some((0, 0, 0)),
             SamplingStrategy::Drawn { temperature, seed, drawn } => Some((temperature.to_bits(), *seed, *drawn)),
             SamplingStrategy::Held(_) => None,
         };
-        noise(&self.way).is_some_and(|mine| noise(&other.way) == Some(mine))
+        noise(&self.strategy).is_some_and(|mine| noise(&other.strategy) == Some(mine))
     }
 
-    /// The token after the one at `row` of the engine's last call.
-    pub(super) fn next(&mut self, engine: &Engine, place: usize) -> LlamaToken {
-        self.next_with_margin(engine, place).token
+    /// The token after row `row` of the engine's last call.
+    pub(super) fn next(&mut self, engine: &Engine, row: usize) -> LlamaToken {
+        self.next_with_margin(engine, row).token
     }
 
-    /// The same, with how far it is from the next one; within a grammar it is taken to be far.
-    pub(super) fn next_with_margin(&mut self, engine: &Engine, place: usize) -> TopToken {
-        let TopToken { token, margin } = match &mut self.way {
+    /// The same, with its logit margin; within a grammar the margin counts as infinite.
+    pub(super) fn next_with_margin(&mut self, engine: &Engine, row: usize) -> TopToken {
+        let TopToken { token, margin } = match &mut self.strategy {
             SamplingStrategy::Held(sampler) => {
-                return TopToken { token: engine.sample(sampler, place), margin: f32::INFINITY };
+                return TopToken { token: engine.sample(sampler, row), margin: f32::INFINITY };
             }
-            SamplingStrategy::Likeliest => engine.top_token(place),
+            SamplingStrategy::Likeliest => engine.top_token(row),
             SamplingStrategy::Drawn { temperature, seed, drawn } => {
                 let noise = Noise::new(*seed, *drawn);
                 *drawn += 1;
-                draw(engine.logits(place), *temperature, noise)
+                draw(engine.logits(row), *temperature, noise)
             }
         };
-        self.min_margin = Some(self.min_margin.map_or(margin, |narrowest| narrowest.min(margin)));
+        self.min_margin = Some(self.min_margin.map_or(margin, |smallest| smallest.min(margin)));
         TopToken { token, margin }
     }
 }
 
-/// Draws a token with the chances that its logit gives it at this temperature: the largest of all logits, each with a
-/// noise of its own (Gumbel's trick).
+/// Draws a token by the softmax of the logits at this temperature: the largest logit after adding noise to each
+/// (Gumbel-max trick).
 fn draw(logits: &[f32], temperature: f32, noise: Noise) -> TopToken {
     top_token_of(logits.iter().zip(0..).map(|(logit, token)| logit + temperature * noise.of(token)))
 }
 
-/// Noise for each token at one place of an answer.
+/// The noise at one index of an answer.
 #[derive(Clone, Copy)]
 struct Noise(u64);
 
@@ -98,7 +97,7 @@ impl Noise {
         Self(mixed(u64::from(seed) << 32 | u64::from(place)))
     }
 
-    /// Gumbel-distributed.
+    /// Gumbel-distributed noise of a token.
     fn of(self, token: u32) -> f32 {
         let bits = mixed(self.0 ^ u64::from(token)) >> 11;
         let even = (bits as f64 + 0.5) / (1_u64 << 53) as f64;
@@ -106,7 +105,7 @@ impl Noise {
     }
 }
 
-/// SplitMix64: numbers that differ little become numbers that differ everywhere.
+/// SplitMix64: similar inputs become unrelated outputs.
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -156,7 +155,7 @@ mod tests {
         assert!(likeliest().same_stream_as(&likeliest()) && drawn(3).same_stream_as(&drawn(3)));
         assert!(!drawn(3).same_stream_as(&drawn(4)) && !drawn(3).same_stream_as(&likeliest()));
         let mut later = drawn(3);
-        if let SamplingStrategy::Drawn { drawn, .. } = &mut later.way {
+        if let SamplingStrategy::Drawn { drawn, .. } = &mut later.strategy {
             *drawn += 1;
         }
         assert!(!later.same_stream_as(&drawn(3)));

@@ -1,11 +1,11 @@
-//! How probable an answer is when parts of its prompt are hidden.
+//! Logprobs of an answer with parts of its prompt masked.
 //!
-//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state of the
-//! prompt is copied, as far as it is not to be read again, the set taken out of it, and the rest with the answer read
-//! again, for several sets in one call.
-//! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and
-//! nothing of the trials stays in the context.
-//! Not here: what the probabilities say about a source (`attribution`).
+//! Takes an answer and sets of parts. The prompt is read once, and the answer after it. For each set the state of the
+//! prompt is copied up to the recomputed range, the set is masked in the copy, and the rest is read again with the
+//! answer, several sets in one call.
+//! Invariants: the current slot holds the prompt afterwards, as far as it was there or there was room; no trial stays
+//! in the context.
+//! Not here: what the logprobs say about a source (`attribution`).
 
 use std::ops::Range;
 
@@ -19,23 +19,22 @@ use ragonite_inference::{InferenceError, PromptPart, Recompute, ScoreRequest, Sc
 
 const DOING: &str = "scoring an answer";
 
-/// What is read in a trial.
+/// The tokens that each trial reads.
 struct Suffix {
-    /// Tokens of the prompt before it.
+    /// Number of prompt tokens before it.
     start: usize,
-    /// The end of the prompt and the answer without its last token, whose successor nobody asks for.
+    /// The end of the prompt, and the answer without its last token, whose logits are not needed.
     tokens: Vec<LlamaToken>,
-    /// Tokens of the answer.
     answer: Vec<LlamaToken>,
 }
 
 impl Suffix {
-    /// Place in `tokens` whose logits give the first token of the answer.
+    /// Row in `tokens` whose logits predict the first token of the answer.
     fn first(&self) -> usize {
         self.tokens.len() - self.answer.len()
     }
 
-    /// The part of it that begins after `start` tokens of the prompt.
+    /// The suffix that begins after `start` prompt tokens.
     fn from(&self, start: usize) -> Self {
         Self { start, tokens: self.tokens[start - self.start..].to_vec(), answer: self.answer.clone() }
     }
@@ -54,17 +53,17 @@ impl LlamaGenerator {
             Recompute::Rest => hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0),
             Recompute::Answer => prompt.len(),
         };
-        let rest = self.rest(&prompt, start, &request.answer)?;
-        if rest.answer.is_empty() {
+        let suffix = self.suffix(&prompt, start, &request.answer)?;
+        if suffix.answer.is_empty() {
             return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
         }
-        // The last token of the prompt is read with the answer: its logits choose the answer's first token.
-        let (beginning, _) = prompt.split_at(prompt.len() - 1);
-        if !beginning.is_empty() {
-            self.reuse(&prompt, rest.tokens.len())?;
-            self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
+        // The prompt's last token is read with the answer: its logits predict the answer's first token.
+        let (prefix, _) = prompt.split_at(prompt.len() - 1);
+        if !prefix.is_empty() {
+            self.reuse(&prompt, suffix.tokens.len())?;
+            self.read_prompt(prefix, prefix.len(), cancel, &mut |_| {})?;
         }
-        // Trials share what they copy only as long as nothing is moved.
+        // Trials share copied cells only while nothing is moved.
         self.engine.defragment().map_err(|source| self.lost(DOING, source))?;
         let mut scores = Scores { whole: Vec::new(), hidden: Vec::with_capacity(hidden.len()) };
         if request.returns_all() {
@@ -72,7 +71,7 @@ impl LlamaGenerator {
             scores.whole.clone_from(&request.told);
         }
         let mut first: Vec<&[Range<usize>]> = if request.returns_all() { Vec::new() } else { vec![&[]] };
-        let mut hear = |scored: Vec<f32>| {
+        let mut record = |scored: Vec<f32>| {
             if scores.whole.is_empty() {
                 on_scored(None, &scored);
                 scores.whole = scored;
@@ -81,34 +80,35 @@ impl LlamaGenerator {
                 scores.hidden.push(scored);
             }
         };
-        // The first set comes by itself, or with the whole prompt unless they read not the same, so that it is known soon.
+        // The first set is scored by itself or, if both read the same tokens, with the whole prompt, so that its result
+        // comes soon.
         let mut sets: Vec<&[Range<usize>]> = hidden.iter().map(Vec::as_slice).collect();
-        if rest.start == beginning.len() {
+        if suffix.start == prefix.len() {
             first.extend(sets.drain(..1.min(sets.len())));
         }
-        let together = first.len().clamp(1, self.trials(&rest));
+        let together = first.len().clamp(1, self.trials(&suffix));
         for some in first.chunks(together) {
-            self.score_without(some, &rest.from(beginning.len()), cancel)?.into_iter().for_each(&mut hear);
+            self.score_without(some, &suffix.from(prefix.len()), cancel)?.into_iter().for_each(&mut record);
         }
-        if !sets.is_empty() && self.engine.free_cells() < rest.tokens.len() {
-            self.rewind(rest.start)?;
+        if !sets.is_empty() && self.engine.free_cells() < suffix.tokens.len() {
+            self.rewind(suffix.start)?;
         }
-        for some in sets.chunks(self.trials(&rest)) {
-            self.score_without(some, &rest, cancel)?.into_iter().for_each(&mut hear);
+        for some in sets.chunks(self.trials(&suffix)) {
+            self.score_without(some, &suffix, cancel)?.into_iter().for_each(&mut record);
         }
         Ok(scores)
     }
 
-    /// How many trials that read this are made at the same time: as many as a call takes, and there is room for.
-    fn trials(&self, rest: &Suffix) -> usize {
-        let tokens = rest.tokens.len().max(1);
+    /// Number of parallel trials with this suffix: limited by the call size and the free cells.
+    fn trials(&self, suffix: &Suffix) -> usize {
+        let tokens = suffix.tokens.len().max(1);
         let rows = self.engine.batch_policy();
-        let in_call = rows.max_prefill / rest.answer.len().clamp(1, rows.max_verified);
+        let in_call = rows.max_prefill / suffix.answer.len().clamp(1, rows.max_verified);
         let all = self.engine.states.layout().trial_sequences().len();
         all.min(in_call).min(self.engine.free_cells() / tokens).max(1)
     }
 
-    /// The tokens of each set.
+    /// The token ranges of each set of parts.
     pub(super) fn ranges(
         &self,
         parts: &[PromptPart],
@@ -124,8 +124,8 @@ impl LlamaGenerator {
         sets.ok_or_else(|| self.failed(DOING, "a part that is to be hidden is not in the prompt".into()))
     }
 
-    fn rest(&self, prompt: &[LlamaToken], start: usize, answer: &[i32]) -> Result<Suffix, InferenceError> {
-        // At least the last token is read again: its logits choose the first token of the answer.
+    fn suffix(&self, prompt: &[LlamaToken], start: usize, answer: &[i32]) -> Result<Suffix, InferenceError> {
+        // At least the last token is read again: its logits predict the first token of the answer.
         let start = start.min(prompt.len() - 1);
         let answer: Vec<LlamaToken> = answer.iter().copied().map(LlamaToken::new).collect();
         let read = &answer[..answer.len().saturating_sub(1)];
@@ -139,16 +139,16 @@ impl LlamaGenerator {
         Ok(Suffix { start, tokens: [&prompt[start..], read].concat(), answer })
     }
 
-    /// The answer's probabilities with each of these sets hidden.
+    /// The answer's logprobs with each of these sets masked.
     fn score_without(
         &mut self,
         sets: &[&[Range<usize>]],
-        rest: &Suffix,
+        suffix: &Suffix,
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let trials = self.engine.states.layout().trial_sequences();
         let trials: Vec<Trial<'_>> = trials.into_iter().zip(sets.iter().copied()).collect();
-        let scored = self.read_trials(&trials, rest, cancel);
+        let scored = self.read_trials(&trials, suffix, cancel);
         if !trials.iter().all(|(trial, _)| self.engine.remove_from(*trial, 0)) {
             self.slots.clear();
         }
@@ -158,20 +158,20 @@ impl LlamaGenerator {
     fn read_trials(
         &mut self,
         trials: &[Trial<'_>],
-        rest: &Suffix,
+        suffix: &Suffix,
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let from = self.slots.sequence();
         let mut positions = Vec::with_capacity(trials.len());
         for (trial, ranges) in trials {
-            let mut position = rest.start;
-            self.engine.copy(from, *trial, rest.start).map_err(|source| self.lost(DOING, source))?;
+            let mut position = suffix.start;
+            self.engine.copy(from, *trial, suffix.start).map_err(|source| self.lost(DOING, source))?;
             for range in ranges.iter().filter(|range| !range.is_empty()) {
                 position = self.engine.mask(*trial, range).map_err(|source| self.lost(DOING, source))?;
             }
             positions.push(position);
         }
-        let (prompt, answer) = rest.tokens.split_at(rest.first());
+        let (prompt, answer) = suffix.tokens.split_at(suffix.first());
         for ((trial, _), position) in trials.iter().zip(&mut positions) {
             for piece in prompt.chunks(self.engine.prefill_chunk()) {
                 cancel.check()?;
@@ -180,15 +180,16 @@ impl LlamaGenerator {
                 *position += piece.tokens.len();
             }
         }
-        self.score_tokens(trials, &positions, (answer, &rest.answer), cancel)
+        self.score_tokens(trials, &positions, answer, &suffix.answer, cancel)
     }
 
-    /// Reads an answer in each trial, from these positions on, with what is `expected` after each of its tokens.
+    /// Reads `answer` in each trial from its position on; gives the logprobs of the `expected` next tokens.
     fn score_tokens(
         &mut self,
         trials: &[Trial<'_>],
         positions: &[usize],
-        (answer, expected): (&[LlamaToken], &[LlamaToken]),
+        answer: &[LlamaToken],
+        expected: &[LlamaToken],
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let mut scored = vec![Vec::with_capacity(answer.len()); trials.len()];
@@ -212,5 +213,5 @@ impl LlamaGenerator {
     }
 }
 
-/// A sequence, and what is hidden in it.
+/// A sequence, and the ranges masked in it.
 type Trial<'r> = (Sequence, &'r [Range<usize>]);

@@ -1,40 +1,40 @@
-//! Which tokens have been read, and where their state lies.
+//! Slots: which prompts the KV cache holds, and in which sequences.
 //!
-//! Takes the tokens of a prompt, tells where it is best read: in the slot that shares its beginning, in an empty one where
-//! it shares only a little of what that slot holds, or else in the one that was not used for longest, so that two kinds of
-//! prompts in turn do not push each other out.
+//! Takes the tokens of a prompt; picks the slot that shares its prefix, an empty slot if the slot's other tokens may be
+//! wanted again, or else the least recently used slot, so that two alternating kinds of prompts do not evict each
+//! other.
 //! Invariant: a slot names exactly the tokens whose state is in its sequence, also after a failure.
-//! Not here: the state itself (`ModelManager`).
+//! Not here: the state itself (`kv_cache`).
 
 use llama_cpp_2::token::LlamaToken;
 
 use super::engine::Sequence;
 
-/// Prompts whose state is kept at the same time.
+/// Number of prompts kept at the same time.
 pub(super) const SLOTS: usize = 2;
 
-/// Tokens that a prompt shares with a slot at least, to be read in its place. Every prompt of a chat begins with the
-/// few tokens of its template.
+/// Minimum of shared prefix tokens for a prompt to reuse a slot: all prompts of a chat share the few first tokens of
+/// the template.
 pub(super) const MIN_SHARED_PREFIX: usize = 32;
 
-/// What each slot holds.
+/// The tokens of each slot.
 pub(super) struct Slots {
     tokens: [Vec<LlamaToken>; SLOTS],
-    /// When each was used last.
+    /// Time of last use, by `clock`.
     used: [u64; SLOTS],
     clock: u64,
-    /// The one that is read into.
+    /// The slot that is read into.
     current: usize,
 }
 
-/// Where a prompt is read.
+/// The slot for a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SlotMatch {
-    /// The slot.
+    /// The slot to read into.
     pub(super) slot: usize,
-    /// The slot whose beginning is the prompt's.
+    /// The slot with the longest common prefix.
     pub(super) from: usize,
-    /// Tokens they share.
+    /// Length of that prefix.
     pub(super) shared: usize,
 }
 
@@ -43,7 +43,7 @@ impl Slots {
         Self { tokens: [Vec::new(), Vec::new()], used: [0; SLOTS], clock: 0, current: 0 }
     }
 
-    /// Where `prompt` is best read.
+    /// The best slot for `prompt`.
     pub(super) fn best_slot(&self, prompt: &[LlamaToken]) -> SlotMatch {
         let shared = |slot: usize| self.tokens[slot].iter().zip(prompt).take_while(|(a, b)| a == b).count();
         let from = (0..SLOTS).max_by_key(|slot| (shared(*slot), self.used[*slot])).unwrap_or(0);
@@ -51,7 +51,7 @@ impl Slots {
         let free = (0..SLOTS).find(|slot| self.tokens[*slot].is_empty());
         let half = self.tokens[from].len().min(prompt.len()) / 2;
         let slot = match free {
-            // What a domain puts before all its prompts is copied; the rest of the slot may be wanted again.
+            // A domain's prompt prefix is copied; the rest of the slot may be wanted again.
             Some(free) if shared(from) <= half => free,
             _ if shared(from) < MIN_SHARED_PREFIX => oldest,
             _ => from,
@@ -59,7 +59,7 @@ impl Slots {
         SlotMatch { slot, from, shared: shared(from) }
     }
 
-    /// Goes on with the first `kept` tokens of the slot `from` in `slot`.
+    /// Makes `slot` current, with the first `kept` tokens of the slot `from`.
     pub(super) fn take(&mut self, slot: usize, from: usize, kept: usize) {
         self.clock += 1;
         self.used[slot] = self.clock;
@@ -71,55 +71,53 @@ impl Slots {
         }
     }
 
-    /// Goes on with what `slot` holds, all of it.
+    /// Makes `slot` current, with all its tokens.
     pub(super) fn select(&mut self, slot: usize) {
         self.take(slot, slot, self.tokens[slot].len());
     }
 
-    /// Tokens in all slots.
+    /// Number of tokens in all slots.
     pub(super) fn total_tokens(&self) -> usize {
         self.tokens.iter().map(Vec::len).sum()
     }
 
-    /// The sequence of the current slot.
     pub(super) fn sequence(&self) -> Sequence {
         Sequence(self.current)
     }
 
-    /// What is in the current slot.
+    /// The tokens of the current slot.
     pub(super) fn current(&self) -> &[LlamaToken] {
         &self.tokens[self.current]
     }
 
-    /// Takes note that `tokens` were read into the current slot.
+    /// Records that `tokens` were read into the current slot.
     pub(super) fn extend(&mut self, tokens: &[LlamaToken]) {
         self.tokens[self.current].extend_from_slice(tokens);
     }
 
-    /// Takes note that the current slot was cut to its first `store` tokens.
+    /// Records that the current slot was cut to its first `keep` tokens.
     pub(super) fn truncate(&mut self, keep: usize) {
         self.tokens[self.current].truncate(keep);
     }
 
-    /// The other slots, where the current one with `tokens` more than it has leaves them no room in `cell_map`.
+    /// The other slots, if all slots with `tokens` more do not fit `cells`.
     pub(super) fn to_evict(&self, tokens: usize, cells: usize) -> Vec<usize> {
         let held = self.total_tokens();
         let others = (0..SLOTS).filter(|slot| *slot != self.current && !self.tokens[*slot].is_empty());
         if held + tokens > cells { others.collect() } else { Vec::new() }
     }
 
-    /// Takes note that nothing of this slot is left.
+    /// Records that this slot is empty.
     pub(super) fn clear_slot(&mut self, slot: usize) {
         self.tokens[slot].clear();
     }
 
-    /// What each slot holds.
     #[cfg(test)]
     pub(super) fn contents(&self) -> &[Vec<LlamaToken>] {
         &self.tokens
     }
 
-    /// Takes note that nothing is left anywhere.
+    /// Records that all slots are empty.
     pub(super) fn clear(&mut self) {
         self.tokens.iter_mut().for_each(Vec::clear);
     }

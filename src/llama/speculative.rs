@@ -1,13 +1,13 @@
-//! Answers in outline.
+//! Speculative decoding: drafts the next tokens of answers.
 //!
-//! Takes answers on the way; writes the next tokens of each by the calls that take least time, one token of each in a
-//! call, and forgets them again. They are a guess like any other: one call reads them all, and what it says counts.
-//! That one and the calls for single tokens round otherwise: where two tokens are almost as likely they may choose
-//! differently, so that a sketch ends there.
-//! Where the last words were said before, what followed them there is taken for what follows here: of several such
-//! places, where most was the same.
-//! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
-//! Not here: reading a guess, and what is kept of it (`decode`, `batch_decode`).
+//! Takes answers in progress; decodes their next tokens with the fastest calls, one token of each answer per call, and
+//! removes them again. One verifying call then reads all of a draft, and only its logits count. Single-token calls
+//! round differently: where two tokens are almost equally likely both calls may choose differently, so a draft ends
+//! there.
+//! Where the last tokens occurred before, prompt lookup proposes the tokens that followed, from the place with the
+//! longest match.
+//! Invariant: no draft stays in the context; whether a token is in an answer never depends on a draft.
+//! Not here: verifying and accepting (`decode`, `batch_decode`).
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -16,61 +16,69 @@ use super::draft::{in_vocabulary_len, ngram_lookup_all};
 use super::engine::{BatchSlice, Cause, Engine, EngineError, Logits, Sequence, TopToken};
 use super::sampler::Sampler;
 
-/// Tokens in a row that an answer has in common with another text, to be believed to go on like that.
+/// Length of the n-gram that prompt lookup must match.
 const MIN_NGRAM: usize = 4;
 
-/// As many, to be believed to go on for long.
+/// Match length from which a long continuation is proposed.
 const LONG_NGRAM: usize = 16;
 
-/// Tokens that what follows there must have to be worth it, unless there is no room for more.
+/// Minimum length of a looked-up continuation, unless there is room for fewer tokens.
 const MIN_PROPOSAL: usize = 4;
 
-/// Where the two best tokens are as near as this, the call that reads them often chooses the other one, and all that was
-/// written behind it would be in vain.
+/// Logit margin below which a draft ends: the verifying call often chooses the other token, and tokens behind it would
+/// be in vain.
 const MIN_DRAFT_MARGIN: f32 = 0.2;
 
-/// An answer whose next tokens are wanted.
+/// The draft for the next tokens of an answer.
 pub(super) struct DraftProposal<'a> {
-    /// Where its state is.
     pub(super) sequence: Sequence,
-    /// The position of its last certain token, which is not in the state.
+    /// Position of the last certain token, which is not in the state yet.
     pub(super) position: usize,
-    /// Its tokens before that one.
-    pub(super) said: &'a [LlamaToken],
-    /// The last certain token, then the sketch.
+    /// The answer's tokens before that one.
+    pub(super) before: &'a [LlamaToken],
+    /// The last certain token, then the draft.
     pub(super) piece: Vec<LlamaToken>,
-    /// How tokens are chosen.
-    pub(super) choice: Sampler,
-    /// Texts that it may repeat, the likeliest first.
+    pub(super) sampler: Sampler,
+    /// Texts for prompt lookup, the likeliest first.
     pub(super) texts: Vec<&'a [LlamaToken]>,
-    /// Whether it goes no further.
+    /// Whether the draft is complete.
     done: bool,
-    /// Tokens of the piece at most.
+    /// Maximum length of `piece`.
     most: usize,
-    /// The same where it surely repeats a text.
+    /// The same with a long lookup match.
     longest: usize,
 }
 
+/// Limits for the tokens of a proposal, the last certain token included.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DraftLimits {
+    /// Maximum of any proposal.
+    pub(super) room: usize,
+    /// Maximum with a long lookup match.
+    pub(super) lookup: usize,
+}
+
 impl<'a> DraftProposal<'a> {
-    /// Of an answer that `tokens` something and goes on with `token` at `position`; `room` tokens may come from there on,
-    /// and what is read of a text that it repeats has `longest` at most.
+    /// A draft for an answer with the tokens `before`, which goes on with `token` at `position`.
     pub(super) fn new(
-        (sequence, position): (Sequence, usize),
-        (said, token): (&'a [LlamaToken], LlamaToken),
+        sequence: Sequence,
+        position: usize,
+        before: &'a [LlamaToken],
+        token: LlamaToken,
         texts: Vec<&'a [LlamaToken]>,
-        choice: Sampler,
-        (room, longest): (usize, usize),
+        sampler: Sampler,
+        limits: DraftLimits,
     ) -> Self {
-        let (most, longest) = (KERNEL_TILE.min(room), longest.min(room));
+        let (most, longest) = (KERNEL_TILE.min(limits.room), limits.lookup.min(limits.room));
         let piece = vec![token];
-        Self { sequence, position, said, piece, choice, texts, done: false, most, longest }
+        Self { sequence, position, before, piece, sampler, texts, done: false, most, longest }
     }
 
     fn is_open(&self) -> bool {
         !self.done && self.piece.len() < self.most
     }
 
-    /// Adds a token. `in_vocabulary_len` tells how many tokens at the beginning can be read.
+    /// Adds a token. `readable` gives how many tokens of a slice can be read.
     fn add(&mut self, TopToken { token, margin }: TopToken, readable: impl Fn(&[LlamaToken]) -> usize) {
         if readable(&[token]) == 0 {
             self.done = true;
@@ -81,7 +89,7 @@ impl<'a> DraftProposal<'a> {
         self.done |= margin < MIN_DRAFT_MARGIN;
     }
 
-    /// Adds what followed the last tokens elsewhere.
+    /// Adds the continuation of the last tokens in the texts.
     fn extend_by_lookup(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
         let Some((followed, in_common)) = self.lookup() else { return };
         let most = if in_common >= LONG_NGRAM { self.longest } else { self.most };
@@ -94,7 +102,7 @@ impl<'a> DraftProposal<'a> {
         }
     }
 
-    /// The last certain token and, where it surely repeats a text, what follows it there; without a word of its own.
+    /// The last certain token and, after a long lookup match, its continuation, without decoding.
     pub(super) fn with_prompt_lookup(mut self, readable: impl Fn(&[LlamaToken]) -> usize) -> Vec<LlamaToken> {
         if self.lookup().is_some_and(|(_, in_common)| in_common >= LONG_NGRAM) {
             self.extend_by_lookup(readable);
@@ -102,46 +110,45 @@ impl<'a> DraftProposal<'a> {
         self.piece
     }
 
-    /// What followed the last tokens where they were said before, and how many in a row they have in common there: most
-    /// of all places, in the likeliest text of those where they have as many.
+    /// The continuation with the longest match, of equals in the likeliest text, and the length of the match.
     fn lookup(&self) -> Option<(&'a [LlamaToken], usize)> {
-        let said = || self.piece.iter().rev().chain(self.said.iter().rev());
-        let mut last: Vec<LlamaToken> = said().take(MIN_NGRAM).copied().collect();
+        let backwards = || self.piece.iter().rev().chain(self.before.iter().rev());
+        let mut last: Vec<LlamaToken> = backwards().take(MIN_NGRAM).copied().collect();
         last.reverse();
-        let known = last.len() == MIN_NGRAM;
+        let is_complete = last.len() == MIN_NGRAM;
         let in_common = |text: &[LlamaToken], followed: &'a [LlamaToken]| {
             let before = text[..text.len() - followed.len()].iter().rev();
-            (followed, before.zip(said()).take_while(|(a, b)| a == b).count())
+            (followed, before.zip(backwards()).take_while(|(a, b)| a == b).count())
         };
         let places = self
             .texts
             .iter()
-            .filter(|_| known)
+            .filter(|_| is_complete)
             .flat_map(|text| ngram_lookup_all(text, &last).map(|followed| in_common(text, followed)));
         places.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 }
 
 impl Engine {
-    /// Sketches the next tokens of these answers.
-    pub(super) fn propose_drafts(&mut self, sketches: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
-        for sketch in &mut *sketches {
-            sketch.extend_by_lookup(|tokens| in_vocabulary_len(tokens, self));
+    /// Drafts the next tokens of these answers.
+    pub(super) fn propose_drafts(&mut self, proposals: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
+        for proposal in &mut *proposals {
+            proposal.extend_by_lookup(|tokens| in_vocabulary_len(tokens, self));
         }
-        let sketched = self.extend_drafts(sketches);
-        let stuck = sketches.iter().filter(|one| !self.remove_from(one.sequence, one.position)).count();
-        sketched?;
+        let proposed = self.extend_drafts(proposals);
+        let stuck = proposals.iter().filter(|one| !self.remove_from(one.sequence, one.position)).count();
+        proposed?;
         if stuck == 0 { Ok(()) } else { Err(EngineError::NoPartialRemoval.into()) }
     }
 
-    fn extend_drafts(&mut self, sketches: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
+    fn extend_drafts(&mut self, proposals: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
         loop {
-            let going: Vec<usize> = (0..sketches.len()).filter(|at| sketches[*at].is_open()).collect();
+            let going: Vec<usize> = (0..proposals.len()).filter(|at| proposals[*at].is_open()).collect();
             if going.is_empty() {
                 return Ok(());
             }
             let piece = |at: &usize| {
-                let DraftProposal { sequence, piece, position, .. } = &sketches[*at];
+                let DraftProposal { sequence, piece, position, .. } = &proposals[*at];
                 let last = piece.len() - 1;
                 let (sequence, tokens, position) = (*sequence, &piece[last..], position + last);
                 BatchSlice { sequence, tokens, position, logits: Logits::From(0) }
@@ -149,8 +156,8 @@ impl Engine {
             let pieces: Vec<BatchSlice<'_>> = going.iter().map(piece).collect();
             self.decode_batch(Phase::SingleToken, &pieces)?;
             for (place, at) in going.into_iter().enumerate() {
-                let next = sketches[at].choice.next_with_margin(self, place);
-                sketches[at].add(next, |tokens| in_vocabulary_len(tokens, self));
+                let next = proposals[at].sampler.next_with_margin(self, place);
+                proposals[at].add(next, |tokens| in_vocabulary_len(tokens, self));
             }
         }
     }
@@ -180,8 +187,9 @@ mod tests {
         texts: &[&'a [LlamaToken]],
         room: usize,
     ) -> DraftProposal<'a> {
-        let (place, choice) = ((Sequence(0), 30), Sampler::new(Sampling::Greedy, None));
-        DraftProposal::new(place, (said, LlamaToken::new(token)), texts.to_vec(), choice, (room, 48))
+        let (token, sampler) = (LlamaToken::new(token), Sampler::new(Sampling::Greedy, None));
+        let limits = DraftLimits { room, lookup: 48 };
+        DraftProposal::new(Sequence(0), 30, said, token, texts.to_vec(), sampler, limits)
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! Token bytes -> text that may be shown.
+//! Decodes token bytes into text that may be shown.
 //!
-//! Invariants: never half a character, never a part of a stop text; what was emitted and what comes back at the end are
-//! the same text.
-//! Not here: escape sequences and other text a terminal acts on (`answer`).
+//! Takes the bytes of tokens, gives text as soon as no later token can change it.
+//! Invariants: never half a character, never a part of a stop text; the emitted pieces and the final text are the same.
+//! Not here: removing escape sequences and other text that a terminal acts on (`answer`).
 
 /// Collects the bytes of tokens and gives text as soon as it is certain.
 pub(super) struct TextStream<'a> {
     stop: &'a [String],
     text: String,
-    /// Bytes of `text` that were emitted.
+    /// Number of emitted bytes of `text`.
     emitted: usize,
-    /// The start of a character whose other bytes have not come yet.
+    /// The first bytes of an incomplete character.
     half: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> TextStream<'a> {
         first_stop.is_some()
     }
 
-    /// Emits what was held back and gives the whole text; half a character at the end is dropped.
+    /// Emits the held-back text and gives the whole text; half a character at the end is dropped.
     pub(super) fn finish(mut self, emit: &mut dyn FnMut(&str)) -> String {
         self.emit_to(self.text.len(), emit);
         self.text
@@ -50,7 +50,7 @@ impl<'a> TextStream<'a> {
         }
     }
 
-    /// Moves every whole character from `half` to `text`; bytes that can never become one turn into U+FFFD.
+    /// Moves every whole character from `half` to `text`; invalid bytes become U+FFFD.
     fn take_whole_characters(&mut self) {
         let bytes = std::mem::take(&mut self.half);
         let mut rest = bytes.as_slice();
@@ -74,7 +74,7 @@ impl<'a> TextStream<'a> {
         }
     }
 
-    /// End of the text that no stop text can still begin in.
+    /// End of the text in which no stop text can begin.
     fn certain_end(&self) -> usize {
         let open = &self.text[self.emitted..];
         let begins_stop = |tail: &str| self.stop.iter().any(|stop| !stop.is_empty() && stop.starts_with(tail));

@@ -1,13 +1,12 @@
-//! Answers whose sequences lie side by side.
+//! Packs answers into adjacent KV streams.
 //!
-//! Takes the numbers of sequences; tells which answers are written in one call, which one is moved beside them, and which
-//! are sketched for others that say the same. llama.cpp computes memories that lie side by side in one go, and any
-//! others one after the other.
-//! Not here: copying and writing (`batch_decode`), what an answer says (`decoding_sequence`).
+//! Takes sequence numbers; tells which answers are decoded in one call, which answer is moved next to them, and which
+//! answers share a draft. llama.cpp computes adjacent KV memories in one operation, and others one after the other.
+//! Not here: copying and decoding (`batch_decode`), the tokens of an answer (`decoding_sequence`).
 
 use std::cmp::Reverse;
 
-/// The places of the longest run of sequences that lie side by side, in order; of equals the first.
+/// Indices of the longest run of adjacent sequences, in order; of equals the first.
 pub(super) fn contiguous_run(sequences: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..sequences.len()).collect();
     places.sort_by_key(|at| sequences[*at]);
@@ -15,8 +14,8 @@ pub(super) fn contiguous_run(sequences: &[usize]) -> Vec<usize> {
     runs.max_by_key(|run| (run.len(), Reverse(sequences[run[0]]))).unwrap_or_default().to_vec()
 }
 
-/// Which answer is moved next to lie beside the longest run, by its place among `sequences`, and where to, by its place
-/// among the `free` ones; nothing where all lie in one run, or none of the sequences at its ends is free.
+/// The answer to move next to the longest run, as an index into `sequences`, and its target, as an index into `free`;
+/// none where all are adjacent or no neighbour is free.
 pub(super) fn next_move(sequences: &[usize], free: &[usize]) -> Option<(usize, usize)> {
     let run = contiguous_run(sequences);
     let (first, last) = (sequences[*run.first()?], sequences[*run.last()?]);
@@ -25,8 +24,8 @@ pub(super) fn next_move(sequences: &[usize], free: &[usize]) -> Option<(usize, u
     Some((apart, place))
 }
 
-/// For each of these answers, in the order of their sequences, the place of the one that is sketched for it: of those that
-/// say the `same` one, as far as what is sketched then lies side by side, else each its own.
+/// For each answer, in sequence order, the index of the answer whose draft it takes: one of those with the `same`
+/// tokens, if the drafted sequences are then adjacent, else itself.
 pub(super) fn draft_owners(sequences: &[usize], same: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let places = 0..sequences.len();
     let first = |at: usize| places.clone().find(|other| *other == at || same(at, *other)).unwrap_or(at);

@@ -1,4 +1,4 @@
-//! What the tests of several crates share: the numbers of cases of property tests, fixtures, and weights.
+//! Helpers for the tests of all crates: property-test configuration, fixtures and weights.
 //!
 //! Invariant: only `[dev-dependencies]` name this crate.
 

@@ -62,7 +62,7 @@ fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<Ing
     };
     let mut tell = progress_sender(events);
     let cancel = &job.cancel;
-    let mut index = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (cancel, &mut tell))?;
+    let mut index = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), cancel, &mut tell)?;
     let result = index.ingest(&request, embedder.as_ref(), cancel, &mut tell);
     let is_empty = index.summary()?.documents == 0;
     drop(index);

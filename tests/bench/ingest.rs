@@ -69,7 +69,7 @@ fn measure(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
 fn ingest(domain: &Path, folder: &Path) -> Result<IngestReport, Box<dyn Error>> {
     let embedder = HashEmbedder::default();
     let never = CancelToken::never();
-    let mut index = Index::open_or_create(domain, NewDomain::default(), embedder.identity(), (&never, &mut |_| {}))?;
+    let mut index = Index::open_or_create(domain, NewDomain::default(), embedder.identity(), &never, &mut |_| {})?;
     let paths: [PathBuf; 1] = [folder.to_path_buf()];
     let (evidence, settings) = (EvidenceSettings::default(), IndexSettings::default());
     let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings, missing: Missing::Keep };

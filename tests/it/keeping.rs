@@ -49,7 +49,7 @@ impl Place {
         let cancel = CancelToken::never();
         let identity = embedder.identity();
         let mut index =
-            Index::open_or_create(&self.domain(), NewDomain::default(), identity, (&cancel, &mut |_| {})).unwrap();
+            Index::open_or_create(&self.domain(), NewDomain::default(), identity, &cancel, &mut |_| {}).unwrap();
         let (evidence, settings) = (EvidenceSettings::default(), IndexSettings::default());
         let paths = [self.pages()];
         let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings, missing: Missing::Keep };

@@ -72,8 +72,8 @@ pub(super) fn ingest(
     let embedder = LateEmbedder::of(start, &args.domain, &token)?;
     let mut pace = Pace::default();
     let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
-    let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
-        .and_then(|mut index| {
+    let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), &token, &mut show).and_then(
+        |mut index| {
             let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
             if change != DomainChange::default() {
                 set_domain(&folder, &change)?;
@@ -86,7 +86,8 @@ pub(super) fn ingest(
                 remove_domain(&folder)?;
             }
             result
-        });
+        },
+    );
     if matches!(result, Err(IndexError::Canceled(_))) {
         output.note(&stopped(&args.domain, &folder));
     }

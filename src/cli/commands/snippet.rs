@@ -47,8 +47,8 @@ fn words_of(text: &str, sought: &[String]) -> Vec<Word> {
         let from = next;
         next += piece.len();
         let mut is = None;
-        while let Some((_, sought)) = places.next_if(|(at, _)| *at < next) {
-            is = is.or(Some(*sought));
+        while let Some(position) = places.next_if(|position| position.at < next) {
+            is = is.or(Some(position.sought));
         }
         let word = piece.trim_end();
         (!word.is_empty()).then_some(Word { from, to: from + word.len(), is })

@@ -1,15 +1,15 @@
-//! What is too long for one evidence -> parts of about equal length.
+//! Divides what is too long for one evidence into parts of about equal length.
 //!
-//! Takes the lengths of pieces that must stay whole, gives which pieces go together.
-//! Invariants: every piece is in one part, in order; there are no more parts than needed; a part is longer than allowed
-//! only where one piece is, or by an eighth where a few words would be left over.
+//! Takes the lengths of indivisible pieces, gives the pieces of each part.
+//! Invariants: every piece is in one part, in order; there are no more parts than needed; a part is too long only if a
+//! piece is, or by an eighth if a few words would be left over.
 
 use std::ops::Range;
 
-/// A part below this share of the allowed length is left over, and may lengthen its neighbour by as much.
+/// A part below one in this number of the allowed length is left over, and may lengthen its neighbour by as much.
 const LEFT_OVER: usize = 8;
 
-/// Which pieces go together, so that the longest part is as short as the fewest parts allow.
+/// The pieces of each part, so that the longest part is as short as the fewest parts allow.
 pub(super) fn balance(lengths: &[usize], longest: usize) -> Vec<Range<usize>> {
     let fewest = fill(lengths, longest).len();
     let (mut low, mut high) = (0, longest);
@@ -20,7 +20,7 @@ pub(super) fn balance(lengths: &[usize], longest: usize) -> Vec<Range<usize>> {
     join_left_over(fill(lengths, high), lengths, longest)
 }
 
-/// Parts filled one after the other.
+/// Fills parts one after the other.
 fn fill(lengths: &[usize], room: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut used = 0_usize;

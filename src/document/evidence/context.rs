@@ -1,11 +1,11 @@
-//! The parts of an evidence's context (RAGonite, Sec. 4), and the choice among them.
+//! The context of an evidence (RAGonite, Sec. 4), and choices of its parts.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What stood around an evidence.
+/// The context of an evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// Title of the page.
@@ -19,7 +19,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The heading right above the evidence, or nothing.
+    /// The nearest heading, or empty.
     pub fn heading(&self) -> &str {
         self.heading_path.last().map_or("", String::as_str)
     }
@@ -30,7 +30,7 @@ impl Context {
 #[serde(try_from = "String", into = "String")]
 pub struct ContextParts(u8);
 
-/// A text that names no choice of context parts.
+/// A text that is not a choice of context parts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no context part: use `all`, `none`, or some of title,heading,before,after")]
 pub struct UnknownPart(String);
@@ -40,7 +40,7 @@ impl ContextParts {
     pub const NONE: Self = Self(0);
     /// The page title.
     pub const TITLE: Self = Self(1);
-    /// The heading right above.
+    /// The nearest heading.
     pub const HEADING: Self = Self(2);
     /// The text before.
     pub const BEFORE: Self = Self(4);
@@ -63,7 +63,7 @@ impl ContextParts {
         Self(self.0 | other.0)
     }
 
-    /// What of this choice is in the other too.
+    /// The parts in both choices.
     #[must_use]
     pub fn among(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -75,7 +75,7 @@ impl ContextParts {
         Self(self.0 & !other.0)
     }
 
-    /// With these parts where they were out, without them where they were in.
+    /// This choice with `parts` toggled.
     #[must_use]
     pub fn switched(self, parts: Self) -> Self {
         if self.contains(parts) { self.without(parts) } else { self.with(parts) }

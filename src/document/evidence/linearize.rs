@@ -1,9 +1,10 @@
-//! Tables and rows in the written form that was chosen (RAGonite, Table 4).
+//! Writes tables and rows in the chosen form (RAGonite, Table 4).
 //!
-//! Takes a table, gives its opening (caption and header), its rows one by one, and its close (footer), so that a table
-//! in parts can repeat what belongs to all of them; and each row as an evidence of its own, with the column names.
-//! Invariants: a cell cannot break out of its place: bars, line ends and markup in it are escaped; only columns that
-//! the source names get a name, numbers of columns are for the verbalized form.
+//! Takes a table; gives its opening (caption and header), its rows and its close (footer), so that a table in parts can
+//! repeat opening and close; and each row as an evidence of its own, with the column names.
+//! Invariants: cells cannot break the form: bars, line ends and markup in them are escaped; only named columns have a
+//! name, column numbers are for the verbalized form.
+//! Not here: the verbalized form (`verbalize`).
 
 use html_escape::encode_text;
 
@@ -12,14 +13,14 @@ use super::links::Frame;
 use super::verbalize::{MOST_REPEATED, Verbalizer, line};
 use crate::Table;
 
-/// A table on its way to text.
+/// A table to be written.
 pub(super) struct Linearized<'a> {
     table: &'a Table,
     number: u32,
     form: Linearizer,
     width: usize,
     verbalizer: Verbalizer<'a>,
-    /// Whether the header can be repeated for every row without filling the memory.
+    /// Whether the header is short enough to repeat for every row.
     repeats: bool,
 }
 
@@ -36,7 +37,7 @@ impl<'a> Linearized<'a> {
         &self.verbalizer
     }
 
-    /// What stands above the rows, without a line end.
+    /// The text above the rows, without a line end.
     pub(super) fn opening(&self) -> String {
         let caption = self.table.caption.as_deref().map(line).filter(|caption| !caption.is_empty());
         let header = self.header();
@@ -62,7 +63,7 @@ impl<'a> Linearized<'a> {
         }
     }
 
-    /// What stands above the rows of every part but the first.
+    /// The text above the rows of every part but the first.
     pub(super) fn opening_again(&self) -> String {
         match self.form {
             _ if self.repeats => self.opening(),
@@ -77,7 +78,7 @@ impl<'a> Linearized<'a> {
         if self.repeats { Frame::Repeated } else { Frame::None }
     }
 
-    /// What stands below the last row, without a line end; every part of a table in HTML has an end.
+    /// The text below the last row, without a line end; every part of an HTML table has one.
     pub(super) fn close(&self, footer: Option<&str>) -> String {
         let footer = footer.map(line).filter(|footer| !footer.is_empty());
         match self.form {
@@ -90,7 +91,7 @@ impl<'a> Linearized<'a> {
         }
     }
 
-    /// A row as it stands in its table. `row` counts from 0.
+    /// A row in its table; `row` counts from 0.
     pub(super) fn line(&self, row: usize) -> String {
         if self.form == Linearizer::Verbalized {
             return self.verbalizer.row(row);
@@ -130,7 +131,7 @@ impl<'a> Linearized<'a> {
         self.table.header.iter().map(String::as_str)
     }
 
-    /// The header as it is repeated; none where nothing tells the names, except that Markdown has no table without.
+    /// The repeated header; none without names, except in Markdown, which needs one.
     fn header(&self) -> Option<String> {
         let named = self.names().any(|name| !name.trim().is_empty());
         match self.form {
@@ -182,7 +183,7 @@ fn joined(first: Option<&str>, border: &str, second: Option<&str>) -> String {
     [first, second].into_iter().flatten().collect::<Vec<_>>().join(border)
 }
 
-/// A cell whose bars separate nothing. A backslash would take the escape away from the bar behind it.
+/// A cell with escaped bars. An unescaped backslash would cancel the escape of the bar behind it.
 fn without_bars(cell: &str) -> String {
     if cell.contains('|') { cell.replace('\\', "\\\\").replace('|', "\\|") } else { cell.to_owned() }
 }

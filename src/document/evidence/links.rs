@@ -1,11 +1,9 @@
-//! Which evidence a link of the document belongs to.
+//! Assigns the links of a document to evidences.
 //!
-//! Takes the links of a block and its text in reading order, gives the place of each link in the text.
-//! A text such as `here` stands in many places: links and text are both in reading order, so each link is looked for
-//! behind the one before it.
-//! Invariants: a link's text stands in the content of the evidence it is given to; a link that is not found, as in a
-//! heading, is given to none; hostile numbers of links cost bounded time
-//! and memory.
+//! Takes the links of a block and its text, gives the position of each link in the text. Both are in reading order, so
+//! each link is searched behind the previous one, because a text such as `here` occurs often.
+//! Invariants: a link's text is in the content of its evidence; a link that is not found, as in a heading, is dropped;
+//! hostile numbers of links cost bounded time and memory.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -15,15 +13,15 @@ use super::EvidenceLink;
 use super::verbalize::line;
 use crate::{Link, Table};
 
-/// Bytes looked through for links whose text is not found; after that no more are looked for.
+/// Maximum of bytes searched for links that are not found.
 const MOST_IN_VAIN: usize = 64 << 20;
-/// Bytes of links that the evidences of one document have beyond once for the link's own place: for rows that share a
-/// merged cell, and for parts that repeat a header. Beyond it the link is with its own row and the first part.
+/// Maximum of bytes of repeated links in one document: for rows that share a merged cell, and for parts that repeat a
+/// header. Beyond it a link stays with its own row and the first part.
 pub(super) const MOST_REPEATED: usize = 64 << 20;
-/// No address that a person can use is longer; pictures written into the address are.
+/// Longest usable target in bytes; longer ones hold data.
 const LONGEST_TARGET: usize = 2_000;
 
-/// A link and where in a text it stands.
+/// A link and its position in a text.
 pub(super) struct Located<'a> {
     pub(super) at: usize,
     pub(super) link: &'a Link,
@@ -48,7 +46,7 @@ pub(super) fn locate<'a>(text: &str, links: &[&'a Link]) -> Vec<Located<'a>> {
     located
 }
 
-/// Whether a place in a text does not begin or end within a word.
+/// Whether a range neither begins nor ends within a word.
 fn is_word(text: &str, place: Range<usize>) -> bool {
     let inner = &text[place.clone()];
     let touches = |one: Option<char>, other: Option<char>| {
@@ -58,7 +56,7 @@ fn is_word(text: &str, place: Range<usize>) -> bool {
         && !touches(inner.chars().next_back(), text[place.end..].chars().next())
 }
 
-/// The links among some, in the order of their places, that stand in a part of their text.
+/// The located links inside `part`.
 pub(super) fn within(located: &[Located<'_>], part: &Range<usize>) -> Vec<EvidenceLink> {
     let from = located.partition_point(|located| located.at < part.start);
     let inside = located.iter().skip(from).take_while(|located| located.at < part.end);
@@ -69,7 +67,7 @@ fn written(link: &Link) -> EvidenceLink {
     EvidenceLink { text: link.text.trim().to_owned(), target: link.target.clone() }
 }
 
-/// Takes room for some links that an evidence repeats; says whether there was enough.
+/// Takes `room` for repeated links; false if there is too little.
 fn take(room: &Cell<usize>, links: &[&Link]) -> bool {
     let bytes = |link: &&Link| link.text.len() + link.target.len() + size_of::<EvidenceLink>();
     let left = room.get().checked_sub(links.iter().map(bytes).sum());
@@ -77,10 +75,10 @@ fn take(room: &Cell<usize>, links: &[&Link]) -> bool {
     left.is_some()
 }
 
-/// What a part of a table has of the table's caption and header.
+/// How a part of a table has the table's caption and header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// They stand in it first.
+    /// It begins with them.
     Own,
     /// They are repeated.
     Repeated,
@@ -88,7 +86,7 @@ pub(super) enum Frame {
     None,
 }
 
-/// The links of a table by row.
+/// The links of a table, by row.
 pub(super) struct TableLinks<'a> {
     /// Of caption and header.
     frame: Vec<&'a Link>,
@@ -98,7 +96,7 @@ pub(super) struct TableLinks<'a> {
 }
 
 impl<'a> TableLinks<'a> {
-    /// `room` is what may still be repeated in the rows that a cell was merged over, and in parts of the table.
+    /// `room` is the number of bytes that may still be repeated.
     pub(super) fn find(table: &Table, links: &[&'a Link], room: &'a Cell<usize>) -> Self {
         let mut found = Self { frame: Vec::new(), rows: Vec::new(), room };
         if links.is_empty() {
@@ -131,7 +129,7 @@ impl<'a> TableLinks<'a> {
         for of_cell in located.chunk_by(|(one, _), (other, _)| one == other) {
             let links: Vec<&Link> = of_cell.iter().map(|(_, link)| *link).collect();
             match of_cell.first().and_then(|(place, _)| *place) {
-                Some(place) => found.add(table, place, &links, &own),
+                Some((row, column)) => found.add(table, row, column, &links, &own),
                 None => found.frame.extend(links),
             }
         }
@@ -140,13 +138,13 @@ impl<'a> TableLinks<'a> {
         found
     }
 
-    /// Gives the links of a cell to its row, and to the rows it was merged over as long as there is room.
-    fn add(&mut self, table: &Table, place: (usize, usize), links: &[&'a Link], own: &HashSet<(usize, usize)>) {
-        for row in merged_rows(table, place, own) {
-            if row != place.0 && !take(self.room, links) {
+    /// Adds the links of a cell to its row, and to the rows it was merged over while there is room.
+    fn add(&mut self, table: &Table, row: usize, column: usize, links: &[&'a Link], own: &HashSet<(usize, usize)>) {
+        for covered in merged_rows(table, row, column, own) {
+            if covered != row && !take(self.room, links) {
                 break;
             }
-            self.rows.extend(links.iter().map(|link| (row, *link)));
+            self.rows.extend(links.iter().map(|link| (covered, *link)));
         }
     }
 
@@ -154,7 +152,7 @@ impl<'a> TableLinks<'a> {
         self.in_rows(row..row + 1).map(written).collect()
     }
 
-    /// The links of some rows, each once, behind those of caption and header.
+    /// The links of some rows without repeats, behind those of caption and header.
     pub(super) fn of_part(&self, rows: Range<usize>, frame: Frame) -> Vec<EvidenceLink> {
         let framed = frame == Frame::Own || frame == Frame::Repeated && take(self.room, &self.frame);
         let mut seen = HashSet::new();
@@ -169,9 +167,10 @@ impl<'a> TableLinks<'a> {
     }
 }
 
-/// The rows that a cell was merged over, as far as can be told: the same stands below it, with no link of its own.
-fn merged_rows(table: &Table, (y, x): (usize, usize), own: &HashSet<(usize, usize)>) -> impl Iterator<Item = usize> {
-    let cell = move |row: usize| table.rows.get(row).and_then(|row| row.get(x));
-    let below = (y + 1..table.rows.len()).take_while(move |row| cell(*row) == cell(y) && !own.contains(&(*row, x)));
-    std::iter::once(y).chain(below)
+/// The rows that a cell was merged over: those below with the same text and no link of their own.
+fn merged_rows(table: &Table, row: usize, column: usize, own: &HashSet<(usize, usize)>) -> impl Iterator<Item = usize> {
+    let cell = move |row: usize| table.rows.get(row).and_then(|cells| cells.get(column));
+    let below = row + 1..table.rows.len();
+    let below = below.take_while(move |next| cell(*next) == cell(row) && !own.contains(&(*next, column)));
+    std::iter::once(row).chain(below)
 }

@@ -1,8 +1,9 @@
 //! Lists as text.
 //!
-//! Takes a list, gives the text that is embedded and shown to the model, whole or in parts.
-//! Invariants: every item is in the text, below its parent; a part within an item repeats what it stands in; works
-//! without recursion, whatever the depth.
+//! Takes a list; gives the text to embed and to show to the model, whole or in parts.
+//! Invariants: every item is in the text, below its parent; a part inside an item repeats the items around it; works
+//! without recursion at any depth.
+//! Not here: passages (`passage`).
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,43 +13,43 @@ use super::passage::{cut, head};
 use super::token_counter::TokenCounter;
 use crate::{List, ListItem, Ordering};
 
-/// Nesting beyond so many columns is drawn no deeper: in a list of ten thousand levels the indentation would be all.
+/// Maximum indentation in columns: with ten thousand levels the text would be mostly indentation.
 const DEEPEST_INDENT: usize = 120;
 
-/// A list, nesting drawn by indentation.
+/// A list as text, with nesting as indentation.
 pub(super) struct DrawnList {
     pub(super) text: String,
     /// Every item in reading order.
     items: Vec<Drawn>,
 }
 
-/// Where an item begins in the text, and in how many others it stands.
+/// Start of an item in the text, and its depth.
 #[derive(Clone, Copy)]
 struct Drawn {
     start: usize,
     depth: usize,
 }
 
-/// Some items beside each other with all that is nested in them, or a piece of one that is too long.
+/// Sibling items with their nested items, or a piece of an item that is too long.
 pub(super) struct Items {
-    /// The items that they stand in, shortened where these are long; empty for outermost items.
+    /// The enclosing items, shortened if long; empty for outermost items.
     pub(super) introduction: String,
-    /// Their text, as bytes of the list's text.
+    /// Byte range of their text.
     pub(super) text: Range<usize>,
-    /// The numbers of the outermost items they are or stand in, from 1.
+    /// The numbers of the first and last outermost item they belong to, from 1.
     pub(super) numbers: (usize, usize),
-    /// Which piece of one outermost item this is, from 1.
+    /// Number of the piece of one outermost item, from 1.
     pub(super) part: Option<usize>,
 }
 
-/// Items beside each other that are still to be divided.
+/// Siblings that are still to be divided.
 struct Siblings {
     items: Vec<usize>,
     introduction: String,
     outermost: Option<usize>,
 }
 
-/// What is still to be written, in reading order.
+/// Remaining work, in reading order.
 enum Task {
     Divide(Siblings),
     Write(Items),
@@ -57,7 +58,7 @@ enum Task {
 impl DrawnList {
     pub(super) fn new(list: &List) -> Self {
         let mut drawn = Self { text: String::new(), items: Vec::new() };
-        // Lists that are not finished, outermost first.
+        // Open lists, outermost first.
         let mut open = vec![Open { list, next: 0, number: 1, indent: 0, depth: 0 }];
         while let Some(current) = open.last_mut() {
             let Some(item) = current.list.items.get(current.next) else {
@@ -82,7 +83,7 @@ impl DrawnList {
         drawn
     }
 
-    /// Adds an item's own text; gives the indentation of what is nested in it.
+    /// Adds an item's own text; gives the indentation of its nested lists.
     fn add(&mut self, item: &ListItem, mark: &str, indent: usize) -> usize {
         let mut lines = item.text.lines();
         // Writing to a string cannot fail.
@@ -94,8 +95,8 @@ impl DrawnList {
         inner
     }
 
-    /// The list in parts of at most `longest` tokens: cut between its outermost items, a longer item between the items
-    /// within it, each part with the items it stands in; what has no items within it, as a passage.
+    /// The list in parts of at most `longest` tokens: cut between outermost items, a longer item between the items
+    /// within it, each part with its enclosing items; a longer item without nested ones is cut like a passage.
     pub(super) fn parts(&self, longest: usize, measure: &TokenCounter<'_>) -> Vec<Items> {
         let outermost = self.within(None);
         if measure.fits(&self.text, longest) {
@@ -121,7 +122,7 @@ impl DrawnList {
     fn divide(&self, siblings: &Siblings, longest: usize, measure: &TokenCounter<'_>) -> Vec<Task> {
         let Siblings { items, introduction, outermost } = siblings;
         let lengths: Vec<usize> = items.iter().map(|item| measure.count(&self.text[self.all(*item)])).collect();
-        // What is repeated takes at most half of a part.
+        // The repeated text takes at most half of a part.
         let room = longest.saturating_sub(measure.count(introduction)).max(longest / 2);
         let mut tasks = Vec::new();
         for part in balance(&lengths, room) {
@@ -199,7 +200,7 @@ fn mark(ordered: Ordering, number: usize) -> String {
     }
 }
 
-/// Whether an item has text of its own or items in it.
+/// Whether an item has text or nested items.
 fn says_something(item: &ListItem) -> bool {
     !item.text.trim().is_empty() || item.nested.iter().any(|list| !list.items.is_empty())
 }

@@ -1,11 +1,11 @@
-//! [`Document`](crate::Document) -> [`Evidence`]: what is retrieved, with the context it stood in.
+//! Makes [`Evidence`] from a [`Document`](crate::Document): the units of retrieval with their context.
 //!
-//! RAGonite, Sec. 4: text in tables is a table, text in lists is a list, each span of the remaining text between
-//! headings is one passage; every table also gives one evidence per row, verbalized. Context is title, heading, and the
-//! evidence before and after, each kept apart so that any of them can be left out or dimmed.
-//! Invariants: no text of the document is lost, though names of pictures may stand in contexts only; no evidence is
-//! empty; a row's context never holds its neighbouring rows; the pages above a document are told in the location only,
-//! never embedded: a page that moves keeps its vectors.
+//! Takes a parsed document, gives its evidences (RAGonite, Sec. 4): each table, each list, each span of the remaining
+//! text between headings is one evidence; every table also gives one verbalized evidence per row. Context is title,
+//! heading, and the text before and after, stored separately so that each can be left out or dimmed.
+//! Invariants: no text is lost, though picture names may be in contexts only; no evidence is empty; a row's context
+//! never holds neighbouring rows; ancestor pages are in the location only, never embedded, so that a moved page keeps
+//! its vectors.
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
 mod balance;
@@ -38,7 +38,7 @@ pub use verbalize::{has_row_label, without_row_labels};
 
 use serde::{Deserialize, Serialize};
 
-/// What an evidence was in its document.
+/// The kind of an evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -70,19 +70,19 @@ impl Kind {
 /// The unit of retrieval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What it was in its document.
+    /// Its kind.
     pub kind: Kind,
     /// The text itself, without context. For a row: `Row 2 in Table 1: Member is Alice, and …`.
     pub content: String,
-    /// What stood around it.
+    /// Its context.
     pub context: Context,
     /// Number of the table on its page, from 1; for tables and rows.
     pub table: Option<u32>,
     /// Number of the row in its table, from 1; for rows. A row without text gives no evidence but counts.
     pub row: Option<u32>,
-    /// Where it is, for people: `Agenda, list 1`, `page 3, Table 1, row 2`, `Agenda, text 1 (in Projects › RAG)`.
+    /// Its location, for people: `Agenda, list 1`, `page 3, Table 1, row 2`, `Agenda, text 1 (in Projects › RAG)`.
     pub location: String,
-    /// Links in its content, in reading order; for a table those of its caption and header first.
+    /// Links in its content, in reading order; those of a table's caption and header come first.
     #[serde(default)]
     pub links: Vec<EvidenceLink>,
 }
@@ -92,13 +92,13 @@ pub struct Evidence {
 pub struct EvidenceLink {
     /// Its text, as it stands in the content.
     pub text: String,
-    /// Its target, as the source writes it. Never opened.
+    /// Its target, as in the source. Never opened.
     pub target: String,
 }
 
 impl Evidence {
-    /// Context and content as one text, the form that is embedded, indexed and shown to the model:
-    /// title, heading, before, content, after, one a line; parts that are not in `parts` are left out.
+    /// Context and content as one text, as it is embedded, indexed and shown to the model: title, heading, before,
+    /// content, after, one per line, limited to `parts`.
     pub fn contextualized(&self, parts: ContextParts) -> String {
         let context = &self.context;
         let before = [
@@ -119,7 +119,7 @@ impl Evidence {
     }
 }
 
-/// A table of a document, kept whole so that a row can be shown in its place.
+/// A table of a document, stored whole so that a row can be shown in its place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableGrid {
     /// Number of the table on its page, from 1.
@@ -132,11 +132,11 @@ pub struct TableGrid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// All that one document gives.
+/// The evidences and tables of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
     /// Evidences in reading order; a table comes before its rows.
     pub evidences: Vec<Evidence>,
-    /// The tables the rows point into.
+    /// The tables of the rows.
     pub tables: Vec<TableGrid>,
 }

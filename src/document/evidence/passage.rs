@@ -1,7 +1,7 @@
-//! Where a long passage is cut, and how much of a neighbour is taken over as context.
+//! Cuts long passages, and takes sentences of neighbours as context.
 //!
-//! Takes text, gives pieces of it that end at sentence borders.
-//! Invariants: parts together hold every word of the text; a neighbour has at most as many tokens as asked for.
+//! Takes text, gives pieces of it that end at sentence boundaries.
+//! Invariants: the parts together hold every word of the text; a neighbour has at most the requested number of tokens.
 //! Not here: where a sentence ends (`segment`).
 
 use std::ops::Range;
@@ -12,12 +12,12 @@ use super::balance::balance;
 use super::segment::{clauses, ends_sentence, sentences};
 use super::token_counter::TokenCounter;
 
-/// Longer words, in bytes, are no words.
+/// Maximum length of a word in bytes; longer ones are divided.
 const LONGEST_WORD: usize = 400;
 
-/// Cuts a text into parts of at most `longest` tokens at sentence borders. Gives byte ranges. A sentence longer than that
-/// is cut at line ends, as in code, then at anything that may end a sentence. What is longer still stays whole up to twice
-/// that length where it ends as a sentence; any other is cut between words.
+/// Cuts a text into byte ranges of at most `longest` tokens at sentence boundaries. A longer sentence is cut at line
+/// ends, as in code, then at any possible sentence end. A piece that is still longer stays whole up to twice that
+/// length if it ends as a sentence; any other is cut between words.
 pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &TokenCounter<'_>) -> Vec<Range<usize>> {
     let at = |piece: &str| piece.as_ptr().addr() - text.as_ptr().addr();
     let trimmed = |range: Range<usize>| {
@@ -48,8 +48,8 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Where a word that no language has is cut: at its last sign that is no letter or digit, so that addresses and code
-/// keep their parts whole, or else at any letter.
+/// Where an overlong word is cut: at its last character that is no letter or digit, so that parts of URLs and code stay
+/// whole, else at any letter.
 fn border_in(word: &str) -> usize {
     let end = word.floor_char_boundary(LONGEST_WORD);
     match word[..end].rfind(|c: char| !c.is_alphanumeric()) {
@@ -59,7 +59,7 @@ fn border_in(word: &str) -> usize {
     }
 }
 
-/// Divides pieces that are too long into their words, and words that no language has into parts.
+/// Divides pieces that are too long into words, and overlong words into parts.
 fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, measure: &TokenCounter<'_>) {
     let is_long = |piece: &str, length: usize| length > longest * if ends_sentence(piece) { 2 } else { 1 };
     if !pieces.iter().zip(lengths.iter()).any(|(piece, length)| is_long(piece, *length)) {
@@ -85,7 +85,7 @@ fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, meas
     }
 }
 
-/// The last sentences of a text, as many as fit into `longest` tokens.
+/// The last sentences of a text within `longest` tokens.
 pub(super) fn tail(text: &str, longest: usize, measure: &TokenCounter<'_>) -> String {
     let text = text.trim();
     let window = text.char_indices().nth_back(window(longest)).map_or(text, |(at, _)| &text[at..]);
@@ -95,7 +95,7 @@ pub(super) fn tail(text: &str, longest: usize, measure: &TokenCounter<'_>) -> St
     }
     let mut start = window.len();
     let mut left = longest;
-    // The first sentence of a part of the text may have lost its beginning.
+    // The window may start inside a sentence.
     for sentence in sentences(window).into_iter().skip(usize::from(torn)).rev() {
         let Some(rest) = left.checked_sub(measure.count(sentence)) else { break };
         left = rest;
@@ -114,7 +114,7 @@ pub(super) fn tail(text: &str, longest: usize, measure: &TokenCounter<'_>) -> St
     .map_or_else(String::new, |words| format!("… {words}"))
 }
 
-/// The first sentences of a text, as many as fit into `longest` tokens.
+/// The first sentences of a text within `longest` tokens.
 pub(super) fn head(text: &str, longest: usize, measure: &TokenCounter<'_>) -> String {
     let text = text.trim();
     let window = text.char_indices().nth(window(longest)).map_or(text, |(at, _)| &text[..at]);
@@ -153,12 +153,12 @@ pub(super) fn last_sentence<'t>(text: &'t str, most: usize, measure: &TokenCount
     pieces.last().copied().filter(|sentence| whole && measure.fits(sentence, most))
 }
 
-/// How many characters of a text are looked at for a neighbour: a table beside an evidence may have megabytes.
+/// Number of characters examined for a neighbour: a neighbouring table may have megabytes.
 pub(super) fn window(longest: usize) -> usize {
     longest.saturating_mul(12).saturating_add(64)
 }
 
-/// Some words of a text that has no sentence of the right length; none where not even one word fits.
+/// Some words of a text without a sentence of the right length; none if not even one fits.
 fn some_words<'t>(
     text: &'t str,
     longest: usize,

@@ -1,18 +1,19 @@
-//! Which texts are nothing but the names of picture files.
+//! Detects texts that only name picture files.
 //!
-//! Takes a text as readers write it: a picture without a description stands there by the name of its file.
-//! Invariants: a text with a sentence in it is never one of names; names of other files are not looked for, as a link
-//! to them is what a page has to say.
-//! Not here: what becomes of such a text (`split`).
+//! Takes a text; a picture without a description appears in it as its file name.
+//! Invariants: a text with a sentence is never just names; names of other files do not count, because a link to them is
+//! content.
+//! Not here: the treatment of such a text (`split`).
 
-/// How the names of picture files end.
+/// Extensions of picture files.
 const ENDINGS: &[&str] =
     &["png", "jpg", "jpeg", "gif", "svg", "bmp", "webp", "tif", "tiff", "ico", "heic", "avif", "emf", "wmf"];
 
-/// Words of a name, such as `Screen Shot 2016-03-01 at 10.22.15 PM.png`; more make a sentence that ends in a name.
+/// Maximum of words of a name, such as `Screen Shot 2016-03-01 at 10.22.15 PM.png`; more are a sentence that ends in a
+/// name.
 const MOST_WORDS: usize = 6;
 
-/// What ends a word of a sentence and no word of a name.
+/// Characters that end a word of a sentence but not of a name.
 const STOPS: &[char] = &['.', ',', ';', ':', '!', '?'];
 
 /// Whether a text only names pictures.

@@ -1,8 +1,9 @@
-//! A document's blocks -> the pieces that become evidences, each knowing its headings and its place.
+//! Walks a document's blocks and groups them into section parts, which become evidences, with headings and location.
 //!
 //! Takes blocks in reading order. A passage is an unbroken span of text between headings, lists and tables.
-//! Invariants: a heading with nothing under it becomes text of a passage, so that no words are lost; a page border ends
-//! no passage; pieces without text are left out, but every table counts for the numbers.
+//! Invariants: a heading with nothing under it becomes text of a passage, so that no words are lost; a page break does
+//! not end a passage; parts without text are left out, but every table is counted.
+//! Not here: context and splitting (`split`).
 
 use std::ops::Range;
 
@@ -10,11 +11,11 @@ use super::list::DrawnList;
 use super::table::PlacedTable;
 use crate::{Block, Document, Table};
 
-/// Longer headings and titles, in characters, are shortened where they are context. A document without structure may
-/// have its whole text in a heading.
+/// Maximum characters of headings and titles as context: a document without structure may have its whole text in a
+/// heading.
 const LONGEST_HEADING: usize = 300;
 
-/// An evidence before it knows its neighbours.
+/// An evidence before its neighbours are known.
 pub(super) struct SectionPart<'a> {
     pub(super) heading_path: Vec<String>,
     /// `text 1`, `list 2`, `Table 3`.
@@ -62,7 +63,7 @@ impl Passage {
         })
     }
 
-    /// The blocks it was made from, each with its bytes of the text.
+    /// Its blocks, each with a byte range of the text.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
         let ends = self.paragraphs.iter().skip(1).map(|paragraph| paragraph.start).chain([self.text.len()]);
         self.paragraphs.iter().zip(ends).map(|(paragraph, end)| (paragraph.block, paragraph.start..end))
@@ -70,7 +71,7 @@ impl Passage {
 }
 
 impl SectionPart<'_> {
-    /// Where a part of it is: `page 3, Agenda, text 1`.
+    /// The location of a part: `page 3, Agenda, text 1`.
     pub(super) fn location(&self, pages: Option<(u32, u32)>, place: &str) -> String {
         let table = matches!(self.body, Body::Table { .. });
         let heading = self.heading_path.last().filter(|_| !table);
@@ -89,39 +90,39 @@ impl SectionPart<'_> {
     }
 }
 
-/// The pieces of a document in reading order.
+/// The parts of a document in reading order.
 pub(super) fn pieces(document: &Document) -> Vec<SectionPart<'_>> {
-    let mut outline = SectionWalk::default();
+    let mut walk = SectionWalk::default();
     for (block, content) in document.blocks.iter().enumerate() {
         match content {
             Block::Text(text) => {
-                outline.passage.push(text, block, outline.page);
+                walk.passage.push(text, block, walk.page);
                 continue;
             }
             Block::Page(page) => {
-                outline.page = Some(*page);
+                walk.page = Some(*page);
                 continue;
             }
-            _ => outline.end_passage(),
+            _ => walk.end_passage(),
         }
-        let page = outline.page;
+        let page = walk.page;
         match content {
-            Block::Heading { level, text } => outline.enter(*level, text, block),
+            Block::Heading { level, text } => walk.enter(*level, text, block),
             Block::List(list) => {
                 let drawn = DrawnList::new(list);
                 if !drawn.text.is_empty() {
-                    outline.lists += 1;
-                    outline.add(format!("list {}", outline.lists), Body::List { drawn, block, page });
+                    walk.lists += 1;
+                    walk.add(format!("list {}", walk.lists), Body::List { drawn, block, page });
                 }
             }
-            Block::Table(table) => outline.add_table(table, block),
+            Block::Table(table) => walk.add_table(table, block),
             Block::Text(_) | Block::Page(_) => {}
         }
     }
-    outline.end_passage();
-    outline.leave(1);
-    outline.end_bare();
-    outline.pieces
+    walk.end_passage();
+    walk.leave(1);
+    walk.end_bare();
+    walk.pieces
 }
 
 /// A title or heading as context, on one line.
@@ -138,11 +139,11 @@ struct SectionWalk<'a> {
     headings: Vec<Heading>,
     /// Text since the last heading, list or table.
     passage: Passage,
-    /// Headings that stood alone, waiting to become one passage, and the path they stood under.
+    /// Headings without content, waiting to become one passage, and their path.
     bare: Passage,
     bare_path: Vec<String>,
     page: Option<u32>,
-    /// Passages and lists since the last heading.
+    /// Number of passages and lists since the last heading.
     texts: usize,
     lists: usize,
     tables: u32,
@@ -153,7 +154,7 @@ struct Heading {
     text: String,
     block: usize,
     page: Option<u32>,
-    /// Whether anything stood under it, also a deeper heading.
+    /// Whether it has content, or a deeper heading.
     used: bool,
 }
 
@@ -172,7 +173,7 @@ impl<'a> SectionWalk<'a> {
         }
         let name = shortened(text);
         if name != text {
-            // Text as well, so that none of it is lost.
+            // The heading is text too, so that none of it is lost.
             self.passage.push(text, block, self.page);
         }
         self.headings.push(Heading { level, text: name, block, page: self.page, used: false });

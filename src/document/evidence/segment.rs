@@ -1,15 +1,15 @@
-//! Where sentences end.
+//! Sentence segmentation.
 //!
-//! Takes text, gives its sentences, each with the white space that follows it. Follows the sentence borders of Unicode
-//! (UAX #29) and adds what they leave out: abbreviations, numbers, lines that go on, and scripts without spaces.
-//! Invariants: the sentences hold every word of the text in order; time is linear in the text, whatever it holds.
+//! Takes text, gives its sentences, each with the white space behind it. Follows the sentence boundaries of Unicode
+//! (UAX #29), and adds abbreviations, numbers, continued lines, and scripts without spaces.
+//! Invariants: the sentences hold every word of the text in order; time is linear in any text.
 
 use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
-/// Words that end in a full stop without ending a sentence. Where one may do both, a cut less is the lesser harm.
-/// Single letters with stops, as in `e.g.`, need no entry.
+/// Words that end in a full stop without ending a sentence. A missing cut is less harmful than a wrong one, so
+/// ambiguous words are included. Single letters with stops, such as `e.g.`, need no entry.
 const ABBREVIATIONS: &[&str] = &[
     "cf.", "vs.", "approx.", "resp.", "incl.", "excl.", "no.", "nos.", "fig.", "figs.", "sec.", "eq.", "ch.", "ed.",
     "eds.", "pp.", "vol.", "al.", "mr.", "mrs.", "ms.", "dr.", "prof.", "st.", "jr.", "sr.", "inc.", "ltd.", "corp.",
@@ -19,16 +19,16 @@ const ABBREVIATIONS: &[&str] = &[
     "str.", "gem.", "lt.", "hrsg.", "okt.", "dez.", "hr.", "fr.", "dipl.", "ing.", "sc.", "mt.", "ziff.", "aufl.",
     "bd.", "anm.", "rev.", "chap.", "zt.",
 ];
-/// What may stand before the first letter of a word.
+/// Characters before the first letter of a word.
 const OPENING: &[char] = &['(', '[', '{', '"', '\'', '„', '“', '‚', '‘', '»', '«', '›', '‹', '/'];
-/// What opens in scripts that write no space before it.
+/// Opening characters of scripts without spaces.
 const OPENING_UNSPACED: &[char] = &['「', '『', '（', '《', '〈', '【', '〔', '“', '‘', '(', '['];
-/// Stops of scripts that write no space behind them. The full-width `．` is also a decimal point.
+/// Stops of scripts without spaces. The full-width `．` is also a decimal point.
 const UNSPACED: &[char] = &['。', '！', '？', '｡'];
-/// Longer numerals of Rome are names of companies.
+/// Maximum length of a Roman numeral; longer ones are company names.
 const LONGEST_ROMAN: usize = 5;
 
-/// A stop with all that closes with it, or a line end.
+/// A stop with closing characters, or a line end.
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
 static STOP: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -38,12 +38,12 @@ static STOP: LazyLock<Regex> = LazyLock::new(|| {
     .unwrap()
 });
 
-/// Behind a stop: its sentence goes on, or a better border comes.
+/// Behind a stop: the sentence continues, or a better boundary follows.
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
 static GOES_ON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[\p{SB=SContinue}\p{SB=STerm}\p{SB=ATerm}\p{SB=Sep}\p{SB=LF}]").unwrap());
 
-/// Behind a full stop: the next letter is a small one.
+/// Behind a full stop: the next letter is lower-case.
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
 static SMALL_LETTER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -52,8 +52,8 @@ static SMALL_LETTER: LazyLock<Regex> = LazyLock::new(|| {
     .unwrap()
 });
 
-/// The sentences of a text, each with the white space that follows it. Line ends are borders too, unless the next
-/// line goes on in the middle of a sentence.
+/// The sentences of a text, each with the white space behind it. Line ends are boundaries too, unless the next line
+/// continues a sentence.
 #[must_use]
 pub fn sentences(text: &str) -> Vec<&str> {
     let blank = text.len() - text.trim_start().len();
@@ -61,7 +61,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
     pieces(text, stops.filter_map(|stop| boundary(text, &stop)))
 }
 
-/// A sentence that is too long, cut where a person who writes no capitals ends one.
+/// The clauses of an overlong sentence, cut where a person who writes no capitals ends one.
 pub(super) fn clauses(text: &str) -> Vec<&str> {
     let mut borders = Vec::new();
     let (mut last, mut spaced) = (' ', false);
@@ -80,7 +80,7 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
     pieces(text, borders.into_iter())
 }
 
-/// A text cut at borders; without pieces that are blank.
+/// The text cut at boundaries, without blank pieces.
 fn pieces(text: &str, borders: impl Iterator<Item = usize>) -> Vec<&str> {
     let mut start = 0;
     let pieces = borders.chain([text.len()]).map(|border| {
@@ -92,7 +92,7 @@ fn pieces(text: &str, borders: impl Iterator<Item = usize>) -> Vec<&str> {
 }
 
 /// Where the sentence of a stop ends, if it does. Each stop looks ahead to the next letter or stop at most, and back to
-/// the white space before it: no character is looked at for many stops.
+/// the white space before it, so no character is examined for many stops.
 fn boundary(text: &str, stop: &Match<'_>) -> Option<usize> {
     let (before, after) = text.split_at(stop.end());
     let starts_within = after.starts_with(char::is_lowercase);
@@ -109,7 +109,7 @@ fn boundary(text: &str, stop: &Match<'_>) -> Option<usize> {
     }
     let closed = stop.as_str().trim_end_matches(OPENING_UNSPACED);
     let end = stop.start() + closed.len();
-    // What is quoted with its stop is often part of a longer sentence.
+    // A quotation with its stop is often part of a longer sentence.
     let within = !closed.ends_with(UNSPACED) && text[end..].starts_with(char::is_alphabetic);
     (!within && !goes_on(&text[end..])).then_some(end)
 }
@@ -130,7 +130,7 @@ pub(super) fn ends_sentence(text: &str) -> bool {
     text.trim_end().ends_with(['.', '!', '?', ':', ';', '…', '。', '！', '？', '：', '；'])
 }
 
-/// Whether a text ends in an abbreviation, so that its sentence goes on.
+/// Whether a text ends in an abbreviation, so that the sentence continues.
 fn is_open(text: &str) -> bool {
     let word = text.split_whitespace().next_back().unwrap_or_default().trim_start_matches(OPENING);
     let Some(name) = word.strip_suffix('.') else { return false };
@@ -149,7 +149,7 @@ fn is_letter(name: &str) -> bool {
     characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none()
 }
 
-/// The number of a list item, of a section or of a day: `3.`, `2.1.`. A year ends its sentence.
+/// Whether a word is the number of a list item, a section or a day: `3.`, `2.1.`. A year ends its sentence.
 fn is_number(word: &str) -> bool {
     let number = word.trim_end_matches('.');
     let parts = number.split('.').count();
@@ -157,7 +157,7 @@ fn is_number(word: &str) -> bool {
         && parts <= 4
 }
 
-/// The number of a king, a chapter or a war: `XIV.`.
+/// Whether a word is a Roman numeral, as of a king or chapter: `XIV.`.
 fn is_roman(name: &str) -> bool {
     (2..=LONGEST_ROMAN).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X'))
 }

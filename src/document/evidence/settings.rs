@@ -1,11 +1,11 @@
-//! How documents are split. Changing any of it changes the evidences, so the index keeps these settings beside them.
+//! Settings of splitting. Any change changes the evidences, so the index stores these settings.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// Evidences of fewer tokens would be single words.
+/// Minimum of tokens in an evidence.
 const SHORTEST_LIMIT: usize = 16;
 
-/// How tables are written as text (RAGonite, Table 4).
+/// The written form of tables (RAGonite, Table 4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Linearizer {
@@ -22,11 +22,11 @@ pub enum Linearizer {
     Plain,
 }
 
-/// Which evidences a table gives (RAGonite, Table 4).
+/// The evidences of a table (RAGonite, Table 4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableEvidence {
-    /// One per row; the table itself only where it has no rows.
+    /// One per row; the table itself only if it has no rows.
     Row,
     /// The table.
     Table,
@@ -35,25 +35,25 @@ pub enum TableEvidence {
     Both,
 }
 
-/// Settings of the evidence room. Lengths are in tokens of the embedder.
+/// Settings of splitting. Lengths are in tokens of the embedder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EvidenceSettings {
-    /// A passage beyond this length is split at sentence borders into parts of about equal length. A single longer
-    /// sentence stays whole up to twice this length, and a part may be an eighth longer where a few words would be left
-    /// over; text without sentences is split at line ends, else between words.
+    /// Maximum length of a passage; longer ones are split at sentence boundaries into parts of about equal length. A
+    /// single longer sentence stays whole up to twice this length, and a part may be an eighth longer to avoid a small
+    /// rest; text without sentences is split at line ends, else between words.
     #[serde(deserialize_with = "limit")]
     pub longest_passage: usize,
-    /// The most that an evidence takes over from the text before it, and from the text after it. The sentence that
-    /// introduces a list may take twice as much.
+    /// Maximum length of the text before, and of the text after. The sentence that introduces a list may take twice as
+    /// much.
     pub longest_neighbour: usize,
-    /// A table beyond this length becomes several evidences, each with its caption and header; a longer list is cut
-    /// between its outermost items, and a longer item between those within it. A single longer row stays whole.
+    /// Maximum length of a table or list. A longer table becomes several evidences with caption and header; a longer
+    /// list is cut between outermost items, and a longer item between nested ones. A single longer row stays whole.
     #[serde(deserialize_with = "limit")]
     pub longest_table: usize,
-    /// How tables and rows are written.
+    /// The written form of tables and rows.
     pub linearizer: Linearizer,
-    /// Which evidences a table gives.
+    /// The evidences of a table.
     pub tables: TableEvidence,
 }
 

@@ -1,11 +1,10 @@
 //! Splits a document into evidences and gives each its context (RAGonite, Sec. 4).
 //!
 //! Takes a document, gives a passage for each span of text, one evidence for each list and table, and one for each row.
-//! What is too long becomes several evidences with the same context: passages at sentences, lists at their items,
-//! tables at rows.
-//! Invariants: rows follow their table; a neighbour is the text beside an evidence, whatever its kind, but never a row;
-//! no evidence is empty.
-//! Not here: what a piece is (`sections`), tables (`table`).
+//! Long passages, lists and tables become several evidences with the same context: cut at sentences, items and rows.
+//! Invariants: rows follow their table; the neighbour of an evidence is the text beside it, never a row; no evidence is
+//! empty.
+//! Not here: the parts of a document (`sections`), tables (`table`).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -21,12 +20,12 @@ use super::{Context, Evidence, EvidenceSettings, Kind, Split};
 use crate::{Document, Link};
 use ragonite_base::{CancelToken, Canceled};
 
-/// A sentence that introduces a list is kept whole up to this many times the length of a neighbour.
+/// The sentence that introduces a list may be this many times as long as a neighbour.
 const INTRODUCTION: usize = 2;
-/// More of the pages above, in characters, is not shown.
+/// Maximum of characters shown of the pages above.
 const LONGEST_ANCESTRY: usize = 200;
 
-/// Splits a document. `tokens` tells how many tokens of the embedder a text has.
+/// Splits a document. `tokens` counts the embedder's tokens of a text.
 ///
 /// # Errors
 /// [`Canceled`]; a document is split whole or not at all.
@@ -57,7 +56,7 @@ pub fn split(
         cancel.check()?;
         splitter.add(at, &mut split);
     }
-    // The last piece may have been left in the middle.
+    // The last part may be incomplete.
     cancel.check()?;
     Ok(split)
 }
@@ -66,7 +65,7 @@ pub fn split(
 fn ancestry(ancestors: &[String]) -> String {
     let path = ancestors.iter().map(String::as_str).filter(|title| !title.is_empty()).collect::<Vec<_>>().join(" › ");
     match path.char_indices().nth_back(LONGEST_ANCESTRY) {
-        // The nearest pages say most.
+        // The nearest pages matter most.
         Some((at, _)) => format!(" (in … {})", path[at..].trim_start()),
         None if path.is_empty() => path,
         None => format!(" (in {path})"),
@@ -77,8 +76,7 @@ struct Splitter<'a> {
     title: String,
     ancestry: String,
     pieces: &'a [SectionPart<'a>],
-    /// The text of each piece without white space around it; nothing for a table. Every table below a text looks at it,
-    /// and white space may be most of it.
+    /// The trimmed text of each part; empty for a table. Computed once, because every table below a text looks at it.
     texts: Vec<&'a str>,
     beside: Beside,
     links: HashMap<usize, Vec<&'a Link>>,
@@ -107,7 +105,7 @@ impl<'a> Splitter<'a> {
                     let location = self.location(piece, page.map(|page| (page, page)), &place);
                     let links = within(&links, &part.text);
                     let content = part.introduction + &drawn.text[part.text];
-                    split.evidences.push(text_evidence(Kind::List, content, &context, (location, links)));
+                    split.evidences.push(text_evidence(Kind::List, content, &context, location, links));
                 }
             }
             Body::Table { table, block, page } => {
@@ -120,18 +118,17 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether a piece is the names of pictures beside an evidence of its section: they are in the context of that
-    /// evidence, and alone they would answer no question but crowd out what does. A section with nothing else keeps
-    /// them.
+    /// Whether a part only names pictures beside an evidence of its section: that evidence has them in its context, and
+    /// alone they would only crowd out answers. A section with nothing else keeps them.
     fn only_illustrates(&self, at: usize, piece: &SectionPart<'_>) -> bool {
         let names = self.names_of_pictures(at);
         let beside = || {
             let near = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
             let near = near.filter(|near| self.names_of_pictures(*near).is_none());
-            // Beside a row stand the caption and the footer of its table, which may leave no room.
+            // The neighbours of a row are its table's caption and footer, which may leave no room.
             near.filter_map(|near| self.pieces.get(near)).filter(|near| !matches!(near.body, Body::Table { .. }))
         };
-        // What a neighbour does not hold whole stays.
+        // Names that do not fit a neighbour stay.
         let is_held = |names| head(names, self.bounds.settings.longest_neighbour, self.bounds.measure) == names;
         names.is_some_and(|names| {
             beside().any(|near| near.heading_path.starts_with(&piece.heading_path)) && is_held(names)
@@ -157,7 +154,7 @@ impl<'a> Splitter<'a> {
             let location = self.location(piece, passage.pages(&part), &place);
             let links = within(&links, &part);
             let content = passage.text[part].to_owned();
-            split.evidences.push(text_evidence(Kind::Passage, content, context, (location, links)));
+            split.evidences.push(text_evidence(Kind::Passage, content, context, location, links));
         }
     }
 
@@ -175,7 +172,7 @@ impl<'a> Splitter<'a> {
         let before = at.checked_sub(1).map(|at| self.text(at, Side::Before)).unwrap_or_default();
         let mut kept = tail(&before, longest, measure);
         if kept.starts_with('…') && matches!(piece.body, Body::List { .. }) {
-            // What a list is about stands in the sentence above it.
+            // The sentence above a list introduces it.
             let introduction = last_sentence(&before, longest.saturating_mul(INTRODUCTION), measure);
             kept = introduction.map_or(kept, |sentence| sentence.trim().to_owned());
         }
@@ -187,7 +184,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The text of a piece as its neighbour sees it.
+    /// The text of a part as its neighbour sees it.
     fn text(&self, at: usize, side: Side) -> Cow<'a, str> {
         match (self.pieces.get(at).map(|piece| &piece.body), side) {
             (Some(Body::Table { table, .. }), Side::Before) => Cow::Owned(table.ending(self.bounds)),
@@ -196,8 +193,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless
-    /// it stands right beside the table. Rows of another table would pass for facts of this one.
+    /// The text above and below a table, for its rows: the nearest part that is not a table, in the table's own section
+    /// unless it is adjacent. Rows of another table would pass for facts of this one.
     fn around(&self, at: usize, table: &SectionPart<'_>) -> (&'a str, &'a str) {
         let text = |nearest: Option<usize>| {
             let near = nearest.filter(|near| {
@@ -219,14 +216,14 @@ fn trimmed<'a>(body: &'a Body<'_>) -> &'a str {
     }
 }
 
-/// On which side of an evidence its neighbour stands.
+/// The side of a neighbour.
 #[derive(Clone, Copy)]
 enum Side {
     Before,
     After,
 }
 
-/// For every piece the nearest ones above and below that are no tables.
+/// For every part the nearest parts above and below that are not tables.
 struct Beside(Vec<(Option<usize>, Option<usize>)>);
 
 impl Beside {
@@ -251,7 +248,8 @@ fn text_evidence(
     kind: Kind,
     content: String,
     context: &Context,
-    (location, links): (String, Vec<super::EvidenceLink>),
+    location: String,
+    links: Vec<super::EvidenceLink>,
 ) -> Evidence {
     Evidence { kind, content, context: context.clone(), table: None, row: None, location, links }
 }

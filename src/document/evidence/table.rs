@@ -1,9 +1,10 @@
-//! A table -> its evidences: the whole or its parts, and each row.
+//! Evidences of a table: the whole or its parts, and each row.
 //!
-//! Takes a table, its place and what stands around it, gives evidences and the grid that rows point into.
+//! Takes a table with its surroundings, gives evidences and the grid that rows refer to.
 //! Invariants: a part holds whole rows and repeats caption and header; a row's context holds caption, footer and the
-//! text around the table, never another row; a row without text gives no evidence but keeps its number.
-//! Time and memory are linear in the verbalized table.
+//! text around the table, never another row; a row without text gives no evidence but keeps its number; time and memory
+//! are linear in the verbalized table.
+//! Not here: the written form (`linearize`, `verbalize`).
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub(super) struct PlacedTable<'a> {
     pub(super) number: u32,
 }
 
-/// What stands around a table.
+/// The surroundings of a table.
 pub(super) struct Around<'a> {
     /// For the table itself: the evidence before and after.
     pub(super) whole: Context,
@@ -33,24 +34,24 @@ pub(super) struct Around<'a> {
     pub(super) below: &'a str,
 }
 
-/// How lengths are limited and measured.
+/// Length limits and how to measure them.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
     pub(super) settings: &'a EvidenceSettings,
     pub(super) measure: &'a TokenCounter<'a>,
-    /// Bytes of links that evidences of the document may still repeat.
+    /// Bytes of links that the document's evidences may still repeat.
     pub(super) repeated_links: &'a Cell<usize>,
 }
 
 /// A part of a table.
 struct Part {
     text: String,
-    /// Numbers of its rows from 0; nothing for the whole table.
+    /// Its rows, from 0; none for the whole table.
     rows: Option<Range<usize>>,
 }
 
 impl PlacedTable<'_> {
-    /// The table's beginning as a neighbour sees it.
+    /// The table's start as a neighbour sees it.
     pub(super) fn beginning(&self, bounds: Bounds<'_>) -> String {
         let longest = window(bounds.settings.longest_neighbour);
         let form = Linearized::new(self.table, self.number, bounds.settings.linearizer);
@@ -94,7 +95,7 @@ impl PlacedTable<'_> {
         text
     }
 
-    /// Whether it says anything.
+    /// Whether it has any text.
     pub(super) fn is_filled(&self) -> bool {
         let Table { caption, footer, header, rows, .. } = self.table;
         let mut texts = caption.iter().chain(footer).chain(header).chain(rows.iter().flatten());
@@ -110,7 +111,7 @@ impl PlacedTable<'_> {
         }
     }
 
-    /// The evidences of the table: the whole or its parts, then its rows. `place` writes where something is.
+    /// The evidences of the table: the whole or its parts, then its rows. `place` writes a location.
     pub(super) fn evidences(
         &self,
         around: Around<'_>,
@@ -123,29 +124,29 @@ impl PlacedTable<'_> {
         let of_rows = self.context_of_rows(&around, bounds);
         let links = TableLinks::find(self.table, links, bounds.repeated_links);
         let mut evidences = Vec::new();
-        // Caption and header of a table without rows stand nowhere else.
+        // Caption and header of a table without rows would otherwise be lost.
         if bounds.settings.tables != TableEvidence::Row || rows.is_empty() {
             let parts = self.parts(&form, &rows, bounds);
             let last = parts.len().saturating_sub(1);
             for (at, Part { text, rows }) in parts.into_iter().enumerate() {
                 let mut context = around.whole.clone();
                 if at != last {
-                    // The footer stands in the last part.
+                    // The last part holds the footer.
                     context.after.clone_from(&of_rows.after);
                 }
                 let name = name_of(self.number, rows.as_ref());
                 let frame = if at == 0 { Frame::Own } else { form.frame_again() };
                 let end = |rows: &Range<usize>| if at == last { usize::MAX } else { rows.end };
                 let links = links.of_part(rows.as_ref().map_or(0..usize::MAX, |rows| rows.start..end(rows)), frame);
-                evidences.push(self.evidence(Kind::Table, text, context, (place(&name), links)));
+                evidences.push(self.evidence(Kind::Table, text, context, place(&name), links));
             }
         }
         if bounds.settings.tables != TableEvidence::Table {
             for row in rows.into_iter().take_while(|_| !bounds.measure.is_canceled()) {
                 let number = u32::try_from(row + 1).unwrap_or(u32::MAX);
                 let location = place(&name_of(self.number, Some(&(row..row + 1))));
-                let made = (location, links.of_row(row));
-                let evidence = self.evidence(Kind::Row, form.row(row), of_rows.clone(), made);
+                let links = links.of_row(row);
+                let evidence = self.evidence(Kind::Row, form.row(row), of_rows.clone(), location, links);
                 evidences.push(Evidence { row: Some(number), ..evidence });
             }
         }
@@ -157,12 +158,13 @@ impl PlacedTable<'_> {
         kind: Kind,
         content: String,
         context: Context,
-        (location, links): (String, Vec<EvidenceLink>),
+        location: String,
+        links: Vec<EvidenceLink>,
     ) -> Evidence {
         Evidence { kind, content, context, table: Some(self.number), row: None, location, links }
     }
 
-    /// Caption and footer are the nearest text to a row; both leave the rest of the room to the text around the table.
+    /// Caption and footer are the nearest text to a row; the text around the table gets the rest of the room.
     fn context_of_rows(&self, around: &Around<'_>, Bounds { settings, measure, .. }: Bounds<'_>) -> Context {
         let longest = settings.longest_neighbour;
         let caption = self.table.caption.as_deref().map(line).filter(|caption| !caption.is_empty());
@@ -198,7 +200,7 @@ impl PlacedTable<'_> {
         if lengths.iter().sum::<usize>() + frame <= settings.longest_table {
             return vec![Part { text: write(0..texts.len()), rows: None }];
         }
-        // What is repeated takes at most half of a part, also where that makes the part longer than it should be.
+        // The repeated text takes at most half of a part, even if the part becomes too long.
         let room = settings.longest_table.saturating_sub(frame).max(settings.longest_table / 2);
         let parts = balance(&lengths, room);
         let whole = parts.len() <= 1;
@@ -208,7 +210,7 @@ impl PlacedTable<'_> {
     }
 }
 
-/// A table or a part of it as a location names it; `rows` count from 0.
+/// The name of a table or a part of it in a location; `rows` count from 0.
 fn name_of(table: u32, rows: Option<&Range<usize>>) -> String {
     match rows {
         None => format!("Table {table}"),
@@ -217,8 +219,8 @@ fn name_of(table: u32, rows: Option<&Range<usize>>) -> String {
     }
 }
 
-/// The rows, from 0, that an evidence of this table holds, read off its [location](Evidence::location); none where it
-/// holds the whole table.
+/// The rows, from 0, of an evidence of this table, parsed from its [location](Evidence::location); none for the whole
+/// table.
 #[must_use]
 pub fn rows_at(location: &str, table: u32) -> Option<Range<usize>> {
     let (_, rows) = location.rsplit_once(&format!("Table {table}, row"))?;
@@ -229,7 +231,7 @@ pub fn rows_at(location: &str, table: u32) -> Option<Range<usize>> {
     (first < last).then_some(first..last)
 }
 
-/// Texts one below the other.
+/// Joins the non-empty texts with a line end.
 fn lines(texts: [&str; 2]) -> String {
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,12 @@
-//! Lengths in tokens of the embedder.
+//! Counts the embedder's tokens.
 //!
-//! Takes the embedder's counter, gives counts without the special tokens that every count includes.
-//! Counting costs about a microsecond for four characters, so it is done only where bytes and words cannot decide.
-//! Invariant: a text that is said to fit has at most as many tokens as asked for, as far as the counter is right.
+//! Takes the embedder's counter, gives counts without special tokens. Counting takes about a microsecond for four
+//! characters, so it is done only if bytes and words cannot decide.
+//! Invariant: a text that fits has at most the requested number of tokens, if the counter is right.
 
 use ragonite_base::CancelToken;
 
-/// How many tokens of the embedder a text has.
+/// Counts the embedder's tokens of a text.
 pub type CountTokens<'a> = dyn Fn(&str) -> usize + 'a;
 
 /// A counter of tokens.
@@ -22,12 +22,12 @@ impl<'a> TokenCounter<'a> {
         Self { tokens, special: tokens(""), cancel }
     }
 
-    /// Any number once the work is cancelled: the result is thrown away.
+    /// Counts tokens; any number once cancelled, since the result is discarded.
     pub(super) fn count(&self, text: &str) -> usize {
         if self.is_canceled() { 0 } else { (self.tokens)(text).saturating_sub(self.special) }
     }
 
-    /// Whether the work that is measured for is cancelled.
+    /// Whether the work is cancelled.
     pub(super) fn is_canceled(&self) -> bool {
         self.cancel.is_canceled()
     }

@@ -1,8 +1,8 @@
-//! Rows as sentences (RAGonite, Sec. 4).
+//! Verbalizes rows (RAGonite, Sec. 4).
 //!
 //! Takes a table, gives `Row 2 in Table 1: Member is Alice, and Task is Similarity function`.
-//! Invariants: every cell that is not empty is in the text of its row; a row is one line.
-//! Not here: other ways to write a table (`linearize`), which rows go together (`table`).
+//! Invariants: every non-empty cell is in the text of its row; a row is one line.
+//! Not here: other written forms (`linearize`), which rows go together (`table`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,31 +12,31 @@ use regex::Regex;
 
 use crate::Table;
 
-/// Bytes of column names in all rows of one table; beyond it the names are shortened. A hostile table may have names
-/// as long as a book and fifty thousand rows that would each repeat them.
+/// Maximum of bytes of column names in all rows of a table; beyond it names are shortened. A hostile table may repeat
+/// names as long as a book in fifty thousand rows.
 pub(super) const MOST_REPEATED: usize = 64 << 20;
-/// Names are never shortened to fewer bytes.
+/// Minimum length of a shortened name, in bytes.
 const SHORTEST_NAME: usize = 24;
-/// A value of so many words that stands twice side by side in a row without column names was merged there.
+/// A value of this many words that occurs twice side by side, in a row without column names, was a merged cell.
 const MERGED_WORDS: usize = 4;
-/// A longer text, in characters, does not tell columns apart.
+/// Maximum characters of a text that tells columns apart.
 const LONGEST_NAME: usize = 40;
 
-/// What a row says before its cells; the form of [`Verbalizer::row`].
+/// The label before a row's cells, as written by [`Verbalizer::row`].
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
 static LABEL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
 
-/// Whether a text has a row in words.
+/// Whether a text contains a verbalized row.
 pub fn has_row_label(text: &str) -> bool {
     LABEL.is_match(text)
 }
 
-/// A text without the numbers of its rows and their tables, which no cell has.
+/// A text without row labels, which are not in any cell.
 pub fn without_row_labels(text: &str) -> Cow<'_, str> {
     LABEL.replace_all(text, " ")
 }
 
-/// What tells the meaning of a cell.
+/// What gives a cell its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     /// The name of its column.
@@ -45,7 +45,7 @@ enum Meaning {
     Key,
     /// So many leading cells of its row.
     Leading(usize),
-    /// Nothing, and there is only one.
+    /// Nothing: it is the only cell.
     Alone,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Verbalizer<'a> {
     number: u32,
     names: Vec<String>,
     meaning: Meaning,
-    /// Where rows are named and columns are not: the row whose cells tell the columns apart.
+    /// If rows have names and columns have none: the row whose cells tell the columns apart.
     apart: Option<usize>,
     full_width: HashSet<usize>,
 }
@@ -88,7 +88,7 @@ impl<'a> Verbalizer<'a> {
         Self { table, number, names, meaning, apart, full_width }
     }
 
-    /// The names of the columns as the rows write them; none where the source names none.
+    /// The column names as the rows write them; none without names.
     pub(super) fn columns(&self) -> Option<String> {
         let header = &self.table.header;
         let is_named = |column: usize| header.get(column).is_some_and(|name| !name.trim().is_empty());
@@ -105,7 +105,7 @@ impl<'a> Verbalizer<'a> {
         Some(names.collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether a row says anything.
+    /// Whether a row has any text.
     pub(super) fn is_filled(&self, row: usize) -> bool {
         self.cells(row).iter().any(|cell| !cell.trim().is_empty())
     }
@@ -147,7 +147,7 @@ impl<'a> Verbalizer<'a> {
                 let cell = line(cell);
                 let named = self.table.header.get(column).is_some_and(|name| !name.is_empty());
                 match self.names.get(column) {
-                    // A cell that names its row needs no number of a column.
+                    // A cell that names its row needs no column number.
                     _ if !named && column < self.table.row_headers => cell.into_owned(),
                     Some(name) => format!("{} is {cell}", line(name)),
                     None => format!("Column {} is {cell}", column + 1),
@@ -176,8 +176,8 @@ fn tells_apart(cells: &[String], leading: usize) -> bool {
     cells.len() > leading + 1 && names.all(|name| is_name(&name) && seen.insert(name))
 }
 
-/// `key is v1, and v2`, or `key is v1 for a, and v2 for b` where names tell the values apart. Half a pair says what it
-/// says; a column number would add nothing.
+/// `key is v1, and v2`, or `key is v1 for a, and v2 for b` if names tell the values apart. An incomplete pair is
+/// written as it is, without column numbers.
 fn keyed(cells: &[String], leading: usize, names: &[String]) -> String {
     let (keys, values) = cells.split_at(leading.min(cells.len()));
     let key = without_repetition(keys, 1).join(" / ");
@@ -196,7 +196,7 @@ fn keyed(cells: &[String], leading: usize, names: &[String]) -> String {
     }
 }
 
-/// The cells with text; one of at least so many words that equals the one before it is left out.
+/// The non-empty cells; a cell of at least `words` words equal to the previous one is left out.
 fn without_repetition(cells: &[String], words: usize) -> Vec<Cow<'_, str>> {
     let mut kept: Vec<Cow<'_, str>> = Vec::new();
     for cell in cells.iter().map(|cell| line(cell)).filter(|cell| !cell.is_empty()) {

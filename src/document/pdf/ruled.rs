@@ -1,8 +1,9 @@
 //! Tables whose cells are drawn with lines.
 //!
-//! Takes the straight lines and the words of a page, gives tables and the words that are in none.
-//! Invariants: a word in the area of a table is in exactly one of its cells; a drawing without words is no table.
-//! Cells with no line between them are one merged cell.
+//! Takes the straight lines and the words of a page, gives tables and the remaining words.
+//! Invariants: a word in the area of a table is in exactly one of its cells; a drawing without words is not a table;
+//! cells without a line between them are one merged cell.
+//! Not here: tables without lines (`table`).
 
 use hayro_font::kurbo::Rect;
 
@@ -10,18 +11,18 @@ use super::layout::usual_size;
 use super::line::Word;
 use super::table::{Cell, Draft};
 
-/// Lines nearer than this, in points, are one.
+/// Maximum distance of lines that count as one, in points.
 const NEAR: f64 = 3.0;
-/// Shorter lines are no borders.
+/// Minimum length of a border, in points.
 const SHORTEST: f64 = 6.0;
-/// More lines than this on a page are a drawing.
+/// Maximum of lines on a page; more are a drawing.
 const MOST_RULES: usize = 3_000;
-/// Tables of one page.
+/// Maximum of tables on a page.
 const MOST_TABLES: usize = 60;
 const MOST_COLUMNS: usize = 64;
 const MOST_CELLS: usize = 20_000;
 
-/// The tables of a page, and the words outside of them.
+/// The tables of a page, and the words outside them.
 pub(super) fn find(rules: &[Rect], words: Vec<Word>) -> (Vec<Draft>, Vec<Word>) {
     let rules: Vec<Rect> = rules.iter().filter(|rule| rule.width().max(rule.height()) >= SHORTEST).copied().collect();
     if rules.len() > MOST_RULES {
@@ -41,7 +42,7 @@ pub(super) fn find(rules: &[Rect], words: Vec<Word>) -> (Vec<Draft>, Vec<Word>) 
     (drafts, outside)
 }
 
-/// Lines that touch each other.
+/// Groups of lines that touch each other.
 fn connected(rules: &[Rect]) -> Vec<Vec<Rect>> {
     let mut group: Vec<usize> = (0..rules.len()).collect();
     let mut order: Vec<usize> = (0..rules.len()).collect();
@@ -72,12 +73,23 @@ fn root(group: &[usize], mut at: usize) -> usize {
     at
 }
 
-/// The net that lines make.
+/// The grid that lines form.
 struct Frame {
     xs: Vec<f64>,
     ys: Vec<f64>,
     across: Vec<Rect>,
     down: Vec<Rect>,
+}
+
+/// The cell that covers a place of the net.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    /// First place of the cell.
+    first: usize,
+    /// Columns that the cell covers.
+    columns: usize,
+    /// Rows that the cell covers.
+    rows: usize,
 }
 
 impl Frame {
@@ -87,7 +99,7 @@ impl Frame {
         if across.is_empty() || down.is_empty() {
             return None;
         }
-        // Tables are often open at the sides: where the lines across end, there is an edge.
+        // Tables are often open at the sides: the ends of the horizontal lines are edges.
         let mut xs: Vec<f64> = down.iter().map(|rule| rule.center().x).collect();
         xs.extend([fold(&across, |rule| rule.x0, f64::min), fold(&across, |rule| rule.x1, f64::max)]);
         let mut ys: Vec<f64> = across.iter().map(|rule| rule.center().y).collect();
@@ -103,7 +115,7 @@ impl Frame {
         x >= self.xs[0] && x <= self.xs[self.xs.len() - 1] && y >= self.ys[0] && y <= self.ys[self.ys.len() - 1]
     }
 
-    /// Whether a line closes a cell at its right, in the given row.
+    /// Whether a line closes a cell on its right, in the given row.
     fn wall(&self, x: usize, row: usize) -> bool {
         let y = f64::midpoint(self.ys[row], self.ys[row + 1]);
         let here = self.xs[x];
@@ -127,7 +139,7 @@ impl Frame {
                 .any(|rule| (rule.center().y - here).abs() <= NEAR && rule.x0 - NEAR <= x && x <= rule.x1 + NEAR)
     }
 
-    /// Puts words into cells. Nothing where most cells stay empty, as in drawings.
+    /// Puts words into cells; none if most cells stay empty, as in drawings.
     fn fill(&self, words: &[Word]) -> Option<Draft> {
         let (columns, rows) = (self.xs.len() - 1, self.ys.len() - 1);
         let owner = self.merge(columns, rows);
@@ -136,9 +148,9 @@ impl Frame {
             let (x, y) = point(word);
             let column = self.xs.partition_point(|edge| *edge <= x).clamp(1, columns) - 1;
             let row = self.ys.partition_point(|edge| *edge <= y).clamp(1, rows) - 1;
-            texts[owner[row * columns + column].0].push(word.clone());
+            texts[owner[row * columns + column].first].push(word.clone());
         }
-        let own = |at: &usize| owner[*at].0 == *at;
+        let own = |at: &usize| owner[*at].first == *at;
         let cells = (0..columns * rows).filter(own).count();
         let filled = texts.iter().filter(|words| !words.is_empty()).count();
         if cells < 4 || filled < 3 || filled * 4 < cells {
@@ -146,22 +158,22 @@ impl Frame {
         }
         let row = |row: usize| {
             let places = (row * columns..(row + 1) * columns).filter(own);
-            places.map(|at| Cell::new(texts[at].clone(), owner[at].1, owner[at].2)).collect()
+            places.map(|at| Cell::new(texts[at].clone(), owner[at].columns, owner[at].rows)).collect()
         };
         let area = Rect::new(self.xs[0], self.ys[0], self.xs[columns], self.ys[rows]);
         Some(Draft { rows: (0..rows).map(row).collect(), area, edges: self.xs.clone(), size: usual_size(words) })
     }
 
-    /// For each place the first place of the cell that covers it, with the cell's columns and rows.
-    fn merge(&self, columns: usize, rows: usize) -> Vec<(usize, usize, usize)> {
-        let mut owner = vec![(usize::MAX, 1, 1); columns * rows];
+    /// For each place the cell that covers it.
+    fn merge(&self, columns: usize, rows: usize) -> Vec<Owner> {
+        let mut owner = vec![Owner { first: usize::MAX, columns: 1, rows: 1 }; columns * rows];
         for row in 0..rows {
             for column in 0..columns {
                 let at = row * columns + column;
-                if owner[at].0 != usize::MAX {
+                if owner[at].first != usize::MAX {
                     continue;
                 }
-                let free = |column: usize| owner[row * columns + column].0 == usize::MAX;
+                let free = |column: usize| owner[row * columns + column].first == usize::MAX;
                 let mut wide = 1;
                 while column + wide < columns && free(column + wide) && !self.wall(column + wide, row) {
                     wide += 1;
@@ -173,7 +185,7 @@ impl Frame {
                 }
                 for covered in (row..row + tall).flat_map(|row| span.clone().map(move |column| row * columns + column))
                 {
-                    owner[covered] = (at, wide, tall);
+                    owner[covered] = Owner { first: at, columns: wide, rows: tall };
                 }
             }
         }
@@ -185,12 +197,12 @@ fn fold(rules: &[Rect], edge: fn(&Rect) -> f64, pick: fn(f64, f64) -> f64) -> f6
     rules.iter().map(edge).reduce(pick).unwrap_or_default()
 }
 
-/// Where a word counts to be: the middle of its small letters.
+/// The position of a word: the middle of its small letters.
 fn point(word: &Word) -> (f64, f64) {
     (f64::midpoint(word.left, word.right), word.base - 0.25 * word.size)
 }
 
-/// Sorted, with those that are nearly the same taken together.
+/// Sorts values and merges those that are nearly equal.
 fn places(mut at: Vec<f64>) -> Vec<f64> {
     at.sort_by(f64::total_cmp);
     let mut kept: Vec<f64> = Vec::new();

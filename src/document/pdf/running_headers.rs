@@ -1,18 +1,18 @@
-//! Running headers, footers and page numbers.
+//! Removes running headers, footers and page numbers.
 //!
-//! Takes all pages, takes out lines at the top and bottom edge that most pages, or every second page, repeat.
-//! Invariants: a line goes only where it stands apart from the text, and its like stands at the same height of other
-//! pages; digits do not count, so page numbers are alike.
+//! Takes all pages; removes lines at the top and bottom edge that most pages, or every second page, repeat.
+//! Invariants: a line is removed only if it is set apart from the text and recurs at the same height on other pages;
+//! digits do not count, so page numbers are equal.
 
 use std::collections::HashMap;
 
 use super::page_layout::{PageLayout, Piece, Placed};
 
-/// Lines at each edge that are looked at.
+/// Number of lines examined at each edge.
 const EDGE: usize = 3;
-/// Heights differ by less than this between pages, in points.
+/// Maximum difference of heights between pages, in points.
 const NEAR: f64 = 8.0;
-/// The part of a page at its top and at its bottom in which running lines stand.
+/// Part of the page height at the top and at the bottom for running lines.
 const MARGIN: f64 = 0.16;
 
 type Key = (String, i64);
@@ -51,9 +51,10 @@ pub(super) fn remove(sheets: &mut [PageLayout]) {
     }
 }
 
-/// What makes a line like those of other pages: its words, or a number that grows with the pages, both with its
-/// height and the one beside it, so that heights that differ by little still meet.
-fn keys(sheet: &PageLayout, page: usize, at: usize, (text, height): &Key) -> Vec<Key> {
+/// The keys that a line shares with its like on other pages: its words, or a number relative to the page number, each
+/// with its height and the next one, so that slightly different heights match.
+fn keys(sheet: &PageLayout, page: usize, at: usize, key: &Key) -> Vec<Key> {
+    let (text, height) = key;
     let mut keys = vec![(text.clone(), *height), (text.clone(), height + 1)];
     let line = line_of(&sheet.pieces[at]).map(|placed| placed.line.text()).unwrap_or_default();
     for word in [line.split_whitespace().next(), line.split_whitespace().next_back()].into_iter().flatten() {
@@ -65,7 +66,7 @@ fn keys(sheet: &PageLayout, page: usize, at: usize, (text, height): &Key) -> Vec
     keys
 }
 
-/// Lines at the top and the bottom that stand apart, with what makes them alike.
+/// Lines at the top and bottom that are set apart, with their keys.
 fn edge_lines(sheet: &PageLayout) -> Vec<(usize, Key)> {
     let lines = || sheet.pieces.iter().enumerate().filter_map(|(at, piece)| Some((at, line_of(piece)?)));
     let mut tops: Vec<(usize, &Placed)> = lines().filter(|(_, line)| line.line.base < MARGIN * sheet.height).collect();
@@ -81,7 +82,7 @@ fn edge_lines(sheet: &PageLayout) -> Vec<(usize, Key)> {
     found
 }
 
-/// How many of these lines, from the edge inwards, have a gap before what follows them.
+/// Number of lines, from the edge inwards, that have a gap before the next one.
 fn apart(sheet: &PageLayout, edge: &[(usize, &Placed)]) -> usize {
     let mut count = 0;
     for (at, (_, placed)) in edge.iter().enumerate().take(EDGE) {
@@ -103,7 +104,7 @@ fn apart(sheet: &PageLayout, edge: &[(usize, &Placed)]) -> usize {
     count
 }
 
-/// Whether a line is nothing but the number of its page.
+/// Whether a line is just its page number.
 fn says_page(placed: &Placed, page: usize) -> bool {
     let text = placed.line.text();
     let number = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '—' | '[' | ']'));
@@ -126,7 +127,7 @@ fn key(placed: &Placed) -> Key {
             text.push('#');
         }
     }
-    // Page numbers written with Roman digits.
+    // Page numbers in Roman digits.
     if !text.is_empty() && text.chars().all(|c| matches!(c, 'i' | 'v' | 'x' | 'l')) {
         "#".clone_into(&mut text);
     }

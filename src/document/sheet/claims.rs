@@ -1,10 +1,10 @@
-//! Whether an XLSX or XLSB package claims more than it holds.
+//! Resource preflight of XLSX and XLSB packages: refuses one that claims more than it holds.
 //!
-//! Takes the package before its reader does. The reader believes the number of shared strings, copies fonts and format
-//! codes into every cell format, and takes the text of a short binary record from what a longer one before it left.
-//! Invariants: for a package that passes, the lists that the reader keeps are bounded by a few times the parts' size,
-//! and no list has more than [`MOST_STRINGS`] entries.
-//! Not here: cells, which are counted as they come (`workbook`).
+//! Takes the package before its reader does. The reader trusts the number of shared strings, copies fonts and format
+//! codes into every cell format, and takes the text of a short binary record from remains of a longer earlier one.
+//! Invariants: in an accepted package, the reader's lists are bounded by a few times the parts' size, and no list has
+//! more than [`MOST_STRINGS`] entries.
+//! Not here: cells, which are counted while they are read (`workbook`).
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -12,26 +12,26 @@ use quick_xml::events::Event;
 use super::super::package::{OfficeError, Package, Relation};
 use ragonite_base::{CancelToken, Canceled};
 
-/// Shared strings of one file: as many as cells.
+/// Maximum of shared strings of one file, as many as cells.
 const MOST_STRINGS: usize = 4_000_000;
-/// Bytes that all cell formats may take together, and references to names.
+/// Maximum of bytes of all cell formats, and of references to names.
 const MOST_COPIED: usize = 256 << 20;
-/// Elements of the part with the formats. Excel stops at 64,000 cell formats.
+/// Maximum of elements of the styles part. Excel stops at 64,000 cell formats.
 const MOST_STYLES: usize = 1_000_000;
-/// A cell format, beside texts.
+/// Bytes of a cell format without texts.
 const FORMAT: usize = 512;
-/// Bytes of a binary record: a cell's text has at most 32,767 characters.
+/// Maximum of bytes of a binary record: a cell's text has at most 32,767 characters.
 const LONGEST_RECORD: usize = 1 << 20;
-/// Bytes of the formula behind a name.
+/// Maximum of bytes of the formula behind a name.
 const LONGEST_NAME: usize = 64 << 10;
-/// Sheets of one workbook.
+/// Maximum of sheets.
 pub(super) const MOST_SHEETS: usize = 10_000;
-/// Parts of XML between two looks at whether the work is cancelled.
+/// XML events between two checks for cancellation.
 const STEP: usize = 4_096;
 /// Bytes of the shortest reference to a name.
 const REFERENCE: usize = 5;
 
-/// Looks at the parts that an XLSX reader takes into memory.
+/// Checks the parts that an XLSX reader loads into memory.
 pub(super) fn check_xlsx(package: &mut Package<'_>) -> Result<(), OfficeError> {
     const WORKBOOK: &str = "xl/workbook.xml";
     let main =
@@ -63,8 +63,7 @@ pub(super) fn check_xlsx(package: &mut Package<'_>) -> Result<(), OfficeError> {
     Ok(())
 }
 
-/// The sum of what each element weighs, by its name and how many entries it says it has. Damage ends the walk, as it
-/// ends the reader's.
+/// The sum of the weights of all elements, by name and claimed count. Damage ends the walk, as it ends the reader's.
 fn count(text: &str, weight: impl Fn(&str, usize) -> usize, cancel: &CancelToken) -> Result<usize, Canceled> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
@@ -91,7 +90,7 @@ fn count(text: &str, weight: impl Fn(&str, usize) -> usize, cancel: &CancelToken
     Ok(sum)
 }
 
-/// Looks at the parts of an XLSB package that are records.
+/// Checks the binary parts of an XLSB package.
 pub(super) fn check_xlsb(package: &mut Package<'_>) -> Result<(), OfficeError> {
     for part in package.ending("sharedstrings.bin") {
         check_strings(&package.bytes_at(part)?)?;
@@ -132,7 +131,7 @@ fn check_strings(bytes: &[u8]) -> Result<(), OfficeError> {
     Ok(())
 }
 
-/// Names of sheets and places are written into whatever refers to them.
+/// Names of sheets and ranges are copied into every reference.
 fn check_names(bytes: &[u8]) -> Result<(), OfficeError> {
     let (mut sheets, mut longest, mut references) = (0, 0, 0usize);
     for record in records(bytes) {
@@ -165,7 +164,7 @@ fn check_names(bytes: &[u8]) -> Result<(), OfficeError> {
     Ok(())
 }
 
-/// Whether the text at a place of a record ends within it.
+/// Whether the text at a position of a record ends within it.
 fn holds_text(data: &[u8], at: usize) -> bool {
     number(data, at).is_some_and(|length| length.saturating_mul(2).saturating_add(at + 4) <= data.len())
 }
@@ -175,11 +174,11 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     four.try_into().ok().map(|four| u32::from_le_bytes(four) as usize)
 }
 
-/// The records of a part up to where they are damaged; an error for one that no program writes.
+/// The records of a part up to the first damage; an error for an implausible one.
 fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(u16, &[u8]), OfficeError>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let (kind, length, start) = head(rest)?;
+        let Head { kind, length, start } = head(rest)?;
         if length > LONGEST_RECORD {
             rest = &[];
             return Some(Err(OfficeError::Broken));
@@ -190,8 +189,17 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(u16, &[u8]), OfficeErro
     })
 }
 
-/// Kind and length of the next record, and where its data start. Both numbers have seven bits in a byte.
-fn head(bytes: &[u8]) -> Option<(u16, usize, usize)> {
+/// The head of a binary record.
+struct Head {
+    kind: u16,
+    /// Bytes of the data.
+    length: usize,
+    /// Position of the data.
+    start: usize,
+}
+
+/// Parses the head of the next record. Kind and length have seven bits per byte.
+fn head(bytes: &[u8]) -> Option<Head> {
     let mut at = 0;
     let mut next = || {
         at += 1;
@@ -208,5 +216,5 @@ fn head(bytes: &[u8]) -> Option<(u16, usize, usize)> {
             break;
         }
     }
-    Some((kind, length, at))
+    Some(Head { kind, length, start: at })
 }

@@ -1,10 +1,10 @@
-//! The cells of a sheet -> its tables, their captions and the text around them.
+//! Lays out the cells of a sheet as tables with captions, and the text around them.
 //!
-//! Takes cells by row and column, gives blocks from top to bottom and left to right.
-//! A sheet is one grid, on which people put several tables, titles and remarks; empty rows and columns tell them apart.
-//! Invariants: every cell's text is in one block; only the first [`MINHASH_SIZE`] rows of a table go through the builder, so
+//! Takes cells by row and column, gives blocks from top to bottom and left to right. A sheet is one grid, on which
+//! people put several tables, titles and remarks; empty rows and columns separate them.
+//! Invariants: every cell's text is in one block; only the first [`SAMPLE`] rows of a table go through the builder, so
 //! that a long table costs little more than its text; a table with far more places than texts is written as lines.
-//! Not here: how cells are read (`workbook`, `delimited`), which rows are header (`header`).
+//! Not here: reading cells (`workbook`, `delimited`), header detection (`header`).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,23 +16,23 @@ use super::super::header::is_value;
 use super::super::{Block, Table};
 use ragonite_base::CancelToken;
 
-/// Rows from which a table's header is told.
+/// Rows used to detect a table's header.
 const SAMPLE: usize = 1_000;
-/// Places of the tables of one document, empty ones too.
+/// Maximum of table places in one document, empty ones included.
 const MOST_PLACES: usize = 16_000_000;
-/// Places of the rows that go through the builder, where each takes more.
+/// Maximum of places in rows that go through the builder, where each costs more.
 const MOST_SAMPLED: usize = 2_000_000;
-/// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
+/// Maximum of bytes of text repeated for merged cells in one document; beyond it the repetitions stay empty.
 const MOST_REPEATED: usize = 16 << 20;
-/// A longer text above a table is no title of it.
+/// Longest title of a table, in characters.
 const LONGEST_TITLE: usize = 160;
-/// Empty rows between a title and its table.
+/// Maximum of empty rows between a title and its table.
 const WIDEST_GAP: u32 = 2;
 /// How remarks below a table begin.
 const REMARKS: &[&str] =
     &["note", "source", "quelle", "anmerkung", "hinweis", "stand", "legend", "legende", "*", "¹", "†"];
 
-/// A cell with something in it.
+/// A non-empty cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cell {
     pub column: u32,
@@ -42,23 +42,23 @@ pub(super) struct Cell {
     pub shade: Option<Arc<str>>,
 }
 
-/// A row with something in it.
+/// A non-empty row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
     pub number: u32,
-    /// By column.
+    /// Ordered by column.
     pub cells: Vec<Cell>,
 }
 
-/// How many rows and columns a merged cell covers, by its place.
+/// Numbers of rows and columns that a merged cell covers, by row and column.
 pub(super) type Merged = HashMap<(u32, u32), (u32, u32)>;
 
-/// What the tables of a document may still take.
+/// What the tables of a document may still use.
 #[derive(Debug)]
 pub(super) struct Room {
     places: usize,
     repeated: usize,
-    /// What is laid out after it is cancelled is thrown away.
+    /// The layout is discarded once this is cancelled.
     pub cancel: CancelToken,
 }
 
@@ -69,14 +69,14 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Whether there is room for a table, which takes it.
+    /// Takes the room for a table, if there is enough.
     fn holds(&mut self, rows: usize, columns: &Range<u32>, used: usize) -> bool {
         let left = self.places.checked_sub(rows.saturating_mul(used));
         self.places = left.unwrap_or(self.places);
         left.is_some() && rows.min(SAMPLE).saturating_mul(columns.len()) <= MOST_SAMPLED
     }
 
-    /// A text once more, where there is room for it.
+    /// A repeated text, empty without room for it.
     fn repeat(&mut self, text: &str) -> String {
         match self.repeated.checked_sub(text.len()) {
             Some(left) => {
@@ -88,7 +88,7 @@ impl Room {
     }
 }
 
-/// A block and the part of the sheet that it was.
+/// A block and its part of the sheet.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub block: Block,
@@ -100,7 +100,7 @@ pub(super) struct Placed {
 #[derive(Debug, Default)]
 struct Region {
     rows: Vec<Row>,
-    /// Last row that a merged cell reaches.
+    /// Last row, merged cells included.
     bottom: u32,
     columns: Range<u32>,
     /// Rows with more than one cell.
@@ -135,7 +135,7 @@ fn end_of(row: &Row, cell: &Cell, merged: &Merged) -> u32 {
     cell.column + merged.get(&(row.number, cell.column)).map_or(1, |(_, columns)| (*columns).max(1))
 }
 
-/// Splits a sheet into blocks. Rows come in order, their cells too, none of them empty.
+/// Splits a sheet into blocks. Rows and cells are ordered and not empty.
 pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<Placed> {
     let mut regions = Vec::new();
     for band in bands(rows, merged) {
@@ -159,13 +159,13 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<P
             let text = title.rows[0].cells[0].text.chars().count();
             gap <= WIDEST_GAP && text <= LONGEST_TITLE && title.columns.start <= region.columns.end
         };
-        // Titles come one below the other: the last of them must be near.
+        // Of several titles below each other the last must be near.
         let from = titles.iter().rposition(|title| !near(title)).map_or(0, |at| at + 1);
         let own = titles.split_off(from);
         placed.extend(titles.drain(..).map(as_text));
         let caption: Vec<String> =
             own.into_iter().flat_map(|title| title.rows).flat_map(|row| row.cells).map(|cell| cell.text).collect();
-        add_region(region, caption, (merged, room), &mut placed);
+        add_region(region, caption, merged, room, &mut placed);
     }
     placed.extend(titles.into_iter().map(as_text));
     placed
@@ -188,8 +188,8 @@ fn bands(rows: Vec<Row>, merged: &Merged) -> Vec<Region> {
     bands.into_iter().map(|rows| Region::new(rows, merged)).collect()
 }
 
-/// Parts of a band between empty columns. One empty column between two halves of the same rows only makes room, unless
-/// the right half begins with names of its own.
+/// Parts of a band between empty columns. A single empty column between halves of the same rows is spacing, unless the
+/// right half begins with its own names.
 fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     let mut spans: Vec<Range<u32>> = Vec::new();
     for row in &band.rows {
@@ -233,8 +233,8 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     parts.into_iter().map(|rows| Region::new(rows, merged)).collect()
 }
 
-/// Whether columns beside others are a table of their own: their first column names their rows as that of the others
-/// does, by different words below a name, or by a name that both have.
+/// Whether columns beside others are a separate table: their first column names their rows as that of the others does,
+/// by different words below a name, or by a name that both have.
 fn stands_alone(rows: &[Row], left: &Range<u32>, right: &Range<u32>) -> bool {
     let within = |row: &Row, span: &Range<u32>| -> Vec<String> {
         row.cells.iter().filter(|cell| span.contains(&cell.column)).map(|cell| cell.text.clone()).collect()
@@ -269,7 +269,7 @@ fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
     spans.insert(from, start..end);
 }
 
-/// Rows below an empty row go on with the table above where they stand in its columns and have no header of their own.
+/// Joins rows below an empty row with the table above if they use its columns and have no header.
 fn join(regions: Vec<Region>) -> Vec<Region> {
     let mut joined: Vec<Region> = Vec::new();
     for region in regions {
@@ -315,7 +315,8 @@ fn as_text(region: Region) -> Placed {
 fn add_region(
     mut region: Region,
     mut caption: Vec<String>,
-    (merged, room): (&Merged, &mut Room),
+    merged: &Merged,
+    room: &mut Room,
     placed: &mut Vec<Placed>,
 ) {
     let columns = region.columns.clone();
@@ -323,7 +324,7 @@ fn add_region(
     let is_text = columns.len() == 1 && !has_column_name(&region);
     let is_scattered = columns.len() > 1 && region.rows.iter().all(|row| row.cells.len() == 1);
     if is_text || is_scattered {
-        // Lines of text one below the other.
+        // Lines of text below each other.
         let title = caption.into_iter().map(|text| Placed {
             block: Block::Text(text),
             rows: rows.clone(),
@@ -349,7 +350,7 @@ fn add_region(
     {
         first.cells.iter_mut().for_each(|cell| cell.header = true);
     }
-    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), (merged, room));
+    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), merged, room);
     if let Some(Block::Table(table)) = blocks.last_mut()
         && !footer.is_empty()
     {
@@ -373,8 +374,9 @@ fn has_column_name(region: &Region) -> bool {
     }
 }
 
-/// Builds the blocks of a region: a sample of its rows through the builder, which finds the header, the rest behind it.
-fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&Merged, &mut Room)) -> Vec<Block> {
+/// Builds the blocks of a region: a sample of its rows goes through the builder, which finds the header; the other rows
+/// are appended.
+fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, merged: &Merged, room: &mut Room) -> Vec<Block> {
     let used = used_columns(&rows, merged);
     if !room.holds(rows.len(), &columns, used.len()) {
         return as_lines(rows, caption);
@@ -394,7 +396,7 @@ fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&M
                 if at.is_multiple_of(SAMPLE) && room.cancel.is_canceled() {
                     break;
                 }
-                table.rows.push(fill(row, &places, (merged, room), &mut covered));
+                table.rows.push(fill(row, &places, merged, room, &mut covered));
             }
             blocks
         }
@@ -405,14 +407,14 @@ fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&M
     }
 }
 
-/// A table that is too wide and too empty, as one line per row.
+/// A table that is too wide and empty, as one line per row.
 fn as_lines(rows: Vec<Row>, caption: &str) -> Vec<Block> {
     let line = |row: Row| row.cells.into_iter().map(|cell| cell.text).collect::<Vec<_>>().join(", ");
     let lines = (!caption.is_empty()).then(|| caption.to_owned()).into_iter().chain(rows.into_iter().map(line));
     vec![Block::Text(lines.collect::<Vec<_>>().join("\n"))]
 }
 
-/// What merged cells above put into a column: up to which row, and the text.
+/// Merged cells from above, by column: last row and text.
 type Covered = HashMap<u32, (u32, Rc<str>)>;
 
 /// Columns with text of their own.
@@ -448,11 +450,12 @@ fn widen(table: &mut Table, used: &[u32], in_sample: &[u32]) {
     }
 }
 
-/// A row of the table, with what merged cells above and beside put into it.
+/// A row of the table, with the texts of merged cells above and beside.
 fn fill(
     row: Row,
     places: &HashMap<u32, usize>,
-    (merged, room): (&Merged, &mut Room),
+    merged: &Merged,
+    room: &mut Room,
     covered: &mut Covered,
 ) -> Vec<String> {
     let mut texts = vec![String::new(); places.len()];
@@ -481,7 +484,7 @@ fn fill(
     texts
 }
 
-/// Years in a row are names of columns, though they look like values: `Item | 2022 | 2023`.
+/// Years in a row are column names, though they look like values: `Item | 2022 | 2023`.
 fn names_years(row: &Row) -> bool {
     let is_year =
         |cell: &Cell| cell.text.len() == 4 && cell.text.starts_with(['1', '2']) && cell.text.parse::<u16>().is_ok();
@@ -499,7 +502,7 @@ fn through_builder(rows: &[Row], caption: &str, columns: Range<u32>, merged: &Me
         builder.close(opened);
     }
     let numbers: Vec<u32> = rows.iter().map(|row| row.number).collect();
-    // The first row that still lies below what merged cells above cover, by column.
+    // The first row below the merged cells above, by column.
     let mut free: HashMap<u32, u32> = HashMap::new();
     for row in rows {
         let opened = builder.open(Part::Row(Section::Body));
@@ -508,10 +511,10 @@ fn through_builder(rows: &[Row], caption: &str, columns: Range<u32>, merged: &Me
             open_gap(&mut builder, column..cell.column, row.number, &free);
             let (down, across) = merged.get(&(row.number, cell.column)).copied().unwrap_or((1, 1));
             let end = row.number.saturating_add(down.max(1));
-            // Empty rows are left out, so a merged cell covers only those that are there.
+            // Empty rows are missing, so a merged cell covers only existing rows.
             let there = numbers.partition_point(|number| *number < end)
                 - numbers.partition_point(|number| *number < row.number);
-            add_cell(&mut builder, cell, (there.max(1), across.max(1) as usize));
+            add_cell(&mut builder, cell, there.max(1), across.max(1) as usize);
             column = cell.column + across.max(1);
             if there > 1 {
                 free.extend((cell.column..column).map(|column| (column, end)));
@@ -524,7 +527,7 @@ fn through_builder(rows: &[Row], caption: &str, columns: Range<u32>, merged: &Me
     builder.finish().blocks
 }
 
-/// Empty cells, but for the places that a merged cell above covers.
+/// Adds empty cells, except where a merged cell from above covers.
 fn open_gap(builder: &mut Builder, columns: Range<u32>, row: u32, free: &HashMap<u32, u32>) {
     for column in columns {
         if free.get(&column).is_none_or(|end| *end <= row) {
@@ -534,7 +537,7 @@ fn open_gap(builder: &mut Builder, columns: Range<u32>, row: u32, free: &HashMap
     }
 }
 
-fn add_cell(builder: &mut Builder, cell: &Cell, (rows, columns): (usize, usize)) {
+fn add_cell(builder: &mut Builder, cell: &Cell, rows: usize, columns: usize) {
     let marks = CellMarks { header: cell.header, shade: cell.shade.clone(), columns, rows };
     let opened = builder.open(Part::Cell(marks));
     let weight = cell.bold.then(|| builder.open(Part::Bold));

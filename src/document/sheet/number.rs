@@ -1,10 +1,10 @@
 //! Numbers and dates as a spreadsheet shows them.
 //!
-//! Takes a value and its format code, gives text. Dates are written as ISO dates to the precision that the format
-//! shows, since `03/04/24` means different days to different readers.
+//! Takes a value and its format code, gives text. Dates are written as ISO dates to the precision of the format, since
+//! `03/04/24` means different days to different readers.
 //! Not here: fractions, which are written as decimal numbers.
 
-/// A number in a format like `#,##0.00 [$€-407];[Red]-0.0%`.
+/// A number in a format such as `#,##0.00 [$€-407];[Red]-0.0%`.
 pub(super) fn number(value: f64, code: &str) -> String {
     let sections = sections(code);
     let chosen = choose(&sections, value);
@@ -16,14 +16,14 @@ pub(super) fn number(value: f64, code: &str) -> String {
     if !pattern.has_digits() {
         return pattern.literals();
     }
-    // A section of its own for negative numbers draws their sign itself.
+    // A section for negative numbers draws their sign itself.
     let signed = value < 0.0 && (chosen == Some(0) || section.starts_with('['));
     let text = pattern.draw(value.abs());
     let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
     if signed && !is_zero && !text.starts_with(['-', '(']) { format!("-{text}") } else { text }
 }
 
-/// A number without a format: at most 15 digits, as many as a spreadsheet keeps.
+/// A number without a format: at most 15 digits, as in spreadsheets.
 pub(super) fn general(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -32,9 +32,27 @@ pub(super) fn general(value: f64) -> String {
     if (1e-9..1e16).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:E}") }
 }
 
-/// A date or a time in a format like `dd.mm.yyyy hh:mm`, from its parts and its value in days.
-pub(super) fn date(parts: (u16, u8, u8, u8, u8, u8, u16), days: f64, code: Option<&str>) -> String {
-    let (year, month, day, hour, minute, second, _) = parts;
+/// The parts of a date and time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DateParts {
+    year: u16,
+    month: u8,
+    day: u8,
+    hour: u8,
+    minute: u8,
+    second: u8,
+}
+
+impl From<(u16, u8, u8, u8, u8, u8, u16)> for DateParts {
+    /// From calamine's parts; the milliseconds are dropped.
+    fn from((year, month, day, hour, minute, second, _): (u16, u8, u8, u8, u8, u8, u16)) -> Self {
+        Self { year, month, day, hour, minute, second }
+    }
+}
+
+/// A date or time in a format such as `dd.mm.yyyy hh:mm`; `days` is its value in days.
+pub(super) fn date(parts: DateParts, days: f64, code: Option<&str>) -> String {
+    let DateParts { year, month, day, hour, minute, second } = parts;
     let shown = code.map_or_else(|| Shown::of_value(days), Shown::of_code);
     if shown.elapsed {
         return elapsed(days, &shown);
@@ -53,7 +71,7 @@ pub(super) fn date(parts: (u16, u8, u8, u8, u8, u8, u16), days: f64, code: Optio
     }
 }
 
-/// A span of time in hours, minutes and where shown seconds.
+/// A duration in hours, minutes and, if shown, seconds.
 fn elapsed(days: f64, shown: &Shown) -> String {
     let seconds = (days.abs() * 86_400.0).round() as u64;
     let sign = if days < 0.0 { "-" } else { "" };
@@ -61,7 +79,7 @@ fn elapsed(days: f64, shown: &Shown) -> String {
     if shown.second { format!("{sign}{hours}:{minutes:02}:{rest:02}") } else { format!("{sign}{hours}:{minutes:02}") }
 }
 
-/// Which parts of a date a format shows.
+/// The parts of a date that a format shows.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each part is shown or not, in any combination")]
 struct Shown {
@@ -127,7 +145,7 @@ fn sections(code: &str) -> Vec<String> {
     sections
 }
 
-/// The section that a value is drawn with.
+/// The section for a value.
 fn choose(sections: &[String], value: f64) -> Option<usize> {
     let conditions: Vec<Option<bool>> = sections.iter().map(|section| condition(section, value)).collect();
     if conditions.iter().any(Option::is_some) {
@@ -144,7 +162,7 @@ fn choose(sections: &[String], value: f64) -> Option<usize> {
     })
 }
 
-/// Whether a section's condition `[>=100]` holds; nothing where it has none.
+/// Whether a section's condition `[>=100]` holds; none without a condition.
 fn condition(section: &str, value: f64) -> Option<bool> {
     let inner = section.split('[').skip(1).filter_map(|part| part.split_once(']')).map(|(inner, _)| inner);
     inner.into_iter().find_map(|inner| {
@@ -285,7 +303,7 @@ enum Only {
     All,
 }
 
-/// How many digits are drawn.
+/// Numbers of digits.
 struct Places {
     least_whole: usize,
     least: usize,
@@ -294,7 +312,7 @@ struct Places {
 
 impl Places {
     fn write(&self, value: f64, separator: &str) -> String {
-        // Half a unit is rounded up as people do, also where the nearest binary number lies just below it.
+        // Half a unit is rounded up, even if the nearest binary number is just below it.
         let text = format!("{:.*}", self.most, value * (1.0 + f64::EPSILON));
         let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
         let kept = decimals.trim_end_matches('0').len().max(self.least);
@@ -331,7 +349,7 @@ fn fill(signs: &[Sign], number: &str) -> String {
     for sign in signs {
         match sign {
             Sign::Digit(_) => {
-                // The first place takes all digits that have none of their own.
+                // The first place takes all surplus digits.
                 while digits.len() >= places.max(1) {
                     out.extend(digits.pop());
                 }
@@ -381,7 +399,7 @@ mod tests {
     #[test]
     fn dates_are_written_to_the_precision_shown() {
         let parts = (2024, 3, 15, 14, 30, 5, 0);
-        let shown = |code| date(parts, 45_366.604, Some(code));
+        let shown = |code| date(DateParts::from(parts), 45_366.604, Some(code));
         assert_eq!(shown("dd.mm.yyyy"), "2024-03-15");
         assert_eq!(shown("mm-dd-yy"), "2024-03-15");
         assert_eq!(shown("mmm yyyy"), "2024-03");
@@ -389,14 +407,14 @@ mod tests {
         assert_eq!(shown("m/d/yy h:mm"), "2024-03-15 14:30");
         assert_eq!(shown("h:mm AM/PM"), "14:30");
         assert_eq!(shown("hh:mm:ss"), "14:30:05");
-        assert_eq!(date((1899, 12, 31, 2, 0, 0, 0), 26.0 / 24.0, Some("[h]:mm")), "26:00");
+        assert_eq!(date((1899, 12, 31, 2, 0, 0, 0).into(), 26.0 / 24.0, Some("[h]:mm")), "26:00");
     }
 
     proptest! {
         #[test]
         fn no_format_makes_it_panic(value in any::<f64>(), code in "[0#?.,;%E+\\-\\[\\]\"\\\\_*$@/ €a-z>=]{0,20}") {
             let _ = number(value, &code);
-            let _ = date((2024, 1, 1, 0, 0, 0, 0), value, Some(&code));
+            let _ = date((2024, 1, 1, 0, 0, 0, 0).into(), value, Some(&code));
         }
     }
 }

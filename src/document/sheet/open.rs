@@ -1,9 +1,9 @@
-//! OpenDocument spreadsheets (ODS) -> the cells of their visible sheets.
+//! Reads the visible sheets of OpenDocument spreadsheets (ODS).
 //!
-//! Takes the package, fills [`Sheets`]. The file says once what stands in many cells and rows that are alike; empty
-//! ones among them are counted and never made, so that the million empty rows below most sheets cost nothing.
-//! Invariants: one pass, no recursion; the cells made are bounded by what [`Sheets`] take in.
-//! Not here: what becomes of the cells (`workbook`, `layout`).
+//! Takes the package, fills [`Sheets`]. The file writes equal neighbouring cells and rows once with a count; empty ones
+//! are counted and never built, so the million empty rows below most sheets cost nothing.
+//! Invariants: one pass, no recursion; the number of cells is bounded by [`Sheets`].
+//! Not here: the use of the cells (`workbook`, `layout`).
 
 use std::collections::HashSet;
 
@@ -18,10 +18,10 @@ use ragonite_base::clean_line;
 
 const CONTENT: &str = "content.xml";
 const MANIFEST: &str = "META-INF/manifest.xml";
-/// Attributes that hold a cell's value.
+/// Attributes with a cell's value.
 const VALUES: &[&str] = &["value", "string-value", "date-value", "boolean-value"];
 
-/// Parts of XML between two looks at whether the work is cancelled.
+/// XML events between two checks for cancellation.
 const STEP: usize = 1_024;
 
 /// Reads the visible sheets.
@@ -56,24 +56,24 @@ pub(super) fn read_sheets(package: &mut Package<'_>, sheets: Sheets) -> Result<S
 struct Book {
     sheets: Sheets,
     depth: usize,
-    /// The style that is being read, and the names of those that hide a sheet or make a cell bold.
+    /// The current style, and the names of styles that hide a sheet or make a cell bold.
     style: String,
     hidden: HashSet<String>,
     bold: HashSet<String>,
-    /// The sheet that is being read. Tables inside of cells are none.
+    /// The current sheet. Tables inside of cells are ignored.
     table: Option<Table>,
 }
 
-/// A sheet that is being read.
+/// The current sheet.
 #[derive(Default)]
 struct Table {
     name: String,
-    /// Elements around it.
+    /// Depth of its element.
     depth: usize,
     is_hidden: bool,
     rows: Vec<super::layout::Row>,
     frame: SheetMeta,
-    /// Rows that name the columns.
+    /// Whether its rows are header rows.
     header: bool,
     row: u32,
     rows_alike: u32,
@@ -82,10 +82,10 @@ struct Table {
     cell: Option<Cell>,
 }
 
-/// A cell, or several that are alike.
+/// A cell, or several equal ones.
 #[derive(Default)]
 struct Cell {
-    /// Elements around it.
+    /// Depth of its element.
     depth: usize,
     column: u32,
     alike: u32,
@@ -102,7 +102,7 @@ struct Cell {
 struct Comment {
     author: String,
     text: String,
-    /// Which of both is being read; nothing once the comment is closed.
+    /// The field that is being read; none once the comment is closed.
     field: Option<Field>,
 }
 
@@ -185,7 +185,7 @@ impl Table {
                 self.column = 0;
                 self.cells.clear();
             }
-            // What lies below a merged cell is not shown.
+            // Cells below a merged cell are not shown.
             "covered-table-cell" => self.column = self.column.saturating_add(count(tag, "number-columns-repeated")),
             "table-cell" => {
                 let bold = attribute(tag, "style-name").is_some_and(|style| bold.contains(&style));
@@ -227,7 +227,7 @@ impl Table {
             sheet.room.cancel.check()?;
             for (text, cell) in &cells {
                 for column in cell.column..cell.column.saturating_add(cell.alike) {
-                    sheet.put((row, column), text.clone(), cell.look.clone())?;
+                    sheet.put(row, column, text.clone(), cell.look.clone())?;
                     if cell.span != (1, 1) && self.frame.merged.len() < MOST_MERGED {
                         self.frame.merged.insert((row, column), (cell.span.0, cell.span.1.min(WIDEST_MERGED)));
                     }
@@ -273,7 +273,7 @@ impl Cell {
         }
     }
 
-    /// What the cell shows, and its comment. The text in the cell follows the language of its author, the value does not.
+    /// The shown text of the cell, and its comment. The text follows its author's language, the value does not.
     fn shown(&self) -> String {
         let text = clean_line(&self.text);
         let value = match self.kind.as_str() {
@@ -294,7 +294,7 @@ impl Cell {
     }
 }
 
-/// How often something stands there.
+/// A repetition count.
 fn count(tag: &BytesStart<'_>, name: &str) -> u32 {
     attribute(tag, name).and_then(|count| count.parse().ok()).unwrap_or(1).max(1)
 }
@@ -305,7 +305,7 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
 }
 
-/// A character; any other name stays as written, since nothing is expanded.
+/// A character reference; any other name stays as written, since nothing is expanded.
 fn resolved(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         return c.to_string();

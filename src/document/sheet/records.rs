@@ -1,31 +1,31 @@
-//! What an old workbook (XLS) would take to be read, told from its records before it is read.
+//! Resource preflight of XLS workbooks: bounds the memory of reading one.
 //!
-//! Takes the bytes of a compound file, gives the bytes to read. The reader believes what a record says of the size of
-//! its sheet, lays every sheet out as one full grid, writes out each formula and copies a shared string into each cell
-//! that has it: a file of 5 KB can ask for 100 GB.
-//! The records are walked as the reader does: those of the workbook first, then each sheet's from the place that the
-//! workbook gives. What is needless is cut: the size that a sheet says it has, and formulas, whose results stand beside
-//! them.
-//! Invariants: what passes is read in at most [`MOST_MEMORY`] bytes and by one walk over the stream; no cell is lost.
+//! Takes the bytes of a compound file, gives bytes that are safe to read. The reader trusts a record's claim about the
+//! size of its sheet, lays every sheet out as a full grid, writes out each formula and copies shared strings into each
+//! cell: a file of 5 KB can ask for 100 GB. The records are walked as the reader does: first those of the workbook,
+//! then those of each sheet, from the position that the workbook gives. Claimed sheet sizes and formulas, whose results
+//! stand beside them, are cut.
+//! Invariants: accepted bytes are read in at most [`MOST_MEMORY`] bytes and by one walk over the stream; no cell is
+//! lost.
 //! Not here: finding the stream (`compound`), reading it (`workbook`).
 
 use super::super::package::OfficeError;
 use super::compound::{self, Stream};
 
-/// Bytes that reading may take. A grid of 65,536 rows and 256 columns, twice, is just below.
+/// Maximum memory of reading, in bytes. A grid of 65,536 rows and 256 columns, twice, is just below.
 const MOST_MEMORY: usize = 850 << 20;
-/// Sheets of one workbook.
+/// Maximum of sheets.
 const MOST_SHEETS: usize = 10_000;
-/// Records that continue one record. The reader moves the rest of them with each one.
+/// Maximum of continuation records of one record; the reader moves the rest of them with each one.
 const MOST_CONTINUED: usize = 32 << 10;
 
-// Bytes of memory for each thing.
+// Bytes of memory per item.
 const PLACE: usize = 24;
-/// A cell before it is put in its place, in a list that doubles.
+/// A cell before it is placed, in a list that doubles.
 const CELL: usize = 96;
-/// A formula that was cut, which leaves a message.
+/// A cut formula, which leaves a message.
 const FORMULA: usize = 200;
-/// A text beside its letters.
+/// A text without its letters.
 const TEXT: usize = 48;
 const MERGED: usize = 100;
 const NAME: usize = 200;
@@ -38,7 +38,7 @@ const END: u16 = 0x000a;
 pub(super) fn bounded(bytes: &[u8]) -> Result<Vec<u8>, OfficeError> {
     let size = compound::sector_size(bytes).ok_or(OfficeError::Broken)?;
     let mut bytes = bytes.to_vec();
-    // What the reader makes of half a sector depends on what it read before.
+    // The reader's result for half a sector would depend on earlier data.
     bytes.resize(bytes.len().next_multiple_of(size), 0);
     let mut book = compound::workbook(&bytes).ok_or(OfficeError::Broken)?;
     for at in Walk::over(&book.data)?.needless {
@@ -63,7 +63,7 @@ fn clear(bytes: &mut [u8], book: &mut Stream, at: usize) {
 /// A record and those that continue it.
 struct Record<'a> {
     kind: u16,
-    /// Where its data begin.
+    /// Position of its data.
     at: usize,
     data: &'a [u8],
     more: Vec<&'a [u8]>,
@@ -74,7 +74,7 @@ impl Record<'_> {
         short(self.data, at)
     }
 
-    /// The place of a cell, where the record is long enough for one of its kind.
+    /// Row and column of a cell, if the record is long enough for its kind.
     fn cell(&self, least: usize) -> Option<(usize, usize)> {
         (self.data.len() >= least).then_some((self.short(0)?, self.short(2)?))
     }
@@ -88,20 +88,28 @@ fn long(bytes: &[u8], at: usize) -> Option<usize> {
     Some(short(bytes, at)? | short(bytes, at + 2)? << 16)
 }
 
-/// The records of a stream from a place on, up to where they are damaged.
+/// The records of a stream from a position on, up to the first damage.
 struct Records<'a> {
     stream: &'a [u8],
     at: usize,
 }
 
+/// A record without those that continue it.
+struct PlainRecord<'a> {
+    kind: u16,
+    /// Position of its data in the stream.
+    at: usize,
+    data: &'a [u8],
+}
+
 impl<'a> Records<'a> {
-    fn next_one(&mut self) -> Option<(u16, usize, &'a [u8])> {
+    fn next_plain(&mut self) -> Option<PlainRecord<'a>> {
         let kind = short(self.stream, self.at)? as u16;
         let start = self.at + 4;
         let end = start + short(self.stream, self.at + 2)?;
         let data = self.stream.get(start..end)?;
         self.at = end;
-        Some((kind, start, data))
+        Some(PlainRecord { kind, at: start, data })
     }
 }
 
@@ -109,24 +117,24 @@ impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        let (kind, at, data) = self.next_one()?;
+        let PlainRecord { kind, at, data } = self.next_plain()?;
         let mut more = Vec::new();
         while self.stream.len() - self.at > 4 && short(self.stream, self.at) == Some(usize::from(CONTINUE)) {
-            more.push(self.next_one()?.2);
+            more.push(self.next_plain()?.data);
         }
         Some(Record { kind, at, data, more })
     }
 }
 
-/// What the walk found.
+/// The result of the walk.
 struct Walk {
-    /// Bytes of memory that stay until the end.
+    /// Bytes that stay allocated until the end.
     kept: usize,
-    /// What one sheet takes besides, of the largest one.
+    /// Further bytes of the largest sheet.
     largest: usize,
-    /// Bytes of the stream that are better 0.
+    /// Positions of bytes to overwrite with 0.
     needless: Vec<usize>,
-    /// Bytes that one character, packed or whole, may become.
+    /// Bytes that one character may become, compressed or whole.
     packed: usize,
     whole: usize,
     /// Bytes of each shared string.
@@ -152,7 +160,7 @@ impl Walk {
         self.kept = self.kept.saturating_add(bytes);
     }
 
-    /// Where the sheets begin.
+    /// Positions of the sheets.
     fn globals(&mut self, stream: &[u8]) -> Result<Vec<usize>, OfficeError> {
         let mut sheets = Vec::new();
         let (mut names, mut longest) = (0usize, 0);
@@ -162,7 +170,7 @@ impl Walk {
             }
             match record.kind {
                 END => break,
-                // Only in UTF-16 is a packed character one of the first 256.
+                // Only in UTF-16 is a compressed character one of the first 256.
                 0x0042 if record.short(0) != Some(1_200) => (self.packed, self.whole) = (6, 6),
                 0x0085 => {
                     sheets.extend(long(record.data, 0));
@@ -182,7 +190,7 @@ impl Walk {
         if sheets.len() > MOST_SHEETS {
             return Err(OfficeError::Broken);
         }
-        // A name for a place has the name of the sheet in it.
+        // A name for a cell range includes the sheet's name.
         self.keep(names.saturating_mul(6 * longest));
         self.keep(sheets.len() * (NAME + 6 * longest));
         Ok(sheets)
@@ -231,7 +239,7 @@ impl Walk {
         let mut before = from;
         let mut records = Records { stream, at: from };
         while let Some(record) = records.next() {
-            // Sheets that overlap would be walked again and again.
+            // Overlapping sheets would be walked repeatedly.
             *left = left.checked_sub(records.at - before).ok_or(OfficeError::Broken)?;
             before = records.at;
             if sheet.is_inside(record.kind) {
@@ -245,7 +253,7 @@ impl Walk {
         let values = sheet.values.area().saturating_mul(PLACE);
         self.keep(values.saturating_add(sheet.formulas.area().saturating_mul(PLACE)));
         self.keep(sheet.texts.saturating_mul(2).saturating_add(sheet.kept));
-        // The cells before they are in place, then a copy of the grid.
+        // First the unplaced cells, then a copy of the grid.
         self.largest = self.largest.max((sheet.cells.saturating_mul(CELL)).max(values.saturating_add(sheet.texts)));
         Ok(())
     }
@@ -288,10 +296,10 @@ impl Walk {
                 sheet.kept += merged * MERGED;
             }
             0x0006 => {
-                if let Some(place) = record.cell(20) {
-                    sheet.formula = place;
-                    sheet.add(Some(place));
-                    sheet.formulas.cover(place);
+                if let Some((row, column)) = record.cell(20) {
+                    sheet.formula = (row, column);
+                    sheet.add(Some((row, column)));
+                    sheet.formulas.cover(row, column);
                     sheet.kept += FORMULA;
                     self.needless.extend(
                         [record.at + 20, record.at + 21].into_iter().filter(|at| *at < record.at + record.data.len()),
@@ -361,10 +369,10 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn add(&mut self, place: Option<(usize, usize)>) {
-        if let Some(place) = place {
+    fn add(&mut self, cell: Option<(usize, usize)>) {
+        if let Some((row, column)) = cell {
             self.cells += 1;
-            self.values.cover(place);
+            self.values.cover(row, column);
         }
     }
 
@@ -372,7 +380,7 @@ impl Sheet {
         self.texts = self.texts.saturating_add(bytes + TEXT);
     }
 
-    /// Whether a record belongs to something inside the sheet, such as a chart.
+    /// Whether a record belongs to an object inside the sheet, such as a chart.
     fn is_inside(&mut self, kind: u16) -> bool {
         let inside = self.depth > 0;
         match kind {
@@ -385,12 +393,12 @@ impl Sheet {
     }
 }
 
-/// The smallest grid around some cells: its first and last row, its first and last column.
+/// The bounding grid of some cells: first and last row, first and last column.
 #[derive(Default)]
 struct Span(Option<[usize; 4]>);
 
 impl Span {
-    fn cover(&mut self, (row, column): (usize, usize)) {
+    fn cover(&mut self, row: usize, column: usize) {
         let [top, bottom, left, right] = self.0.unwrap_or([row, row, column, column]);
         self.0 = Some([top.min(row), bottom.max(row), left.min(column), right.max(column)]);
     }

@@ -1,8 +1,9 @@
-//! Workbooks -> the rows of their visible sheets, laid out.
+//! Reads the visible sheets of workbooks.
 //!
-//! Takes the bytes of an XLSX, XLSM, XLSB, XLS or ODS file.
+//! Takes the bytes of an XLSX, XLSM, XLSB, XLS or ODS file, gives a [`Document`].
 //! Invariants: the number of cells and the bytes of their text are bounded over the whole file, since one shared string
-//! may stand in a million cells; a reader that fails in a way it should not gives an error.
+//! may stand in a million cells; an internal failure of a reader gives an error.
+//! Not here: laying out tables (`layout`).
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -23,32 +24,32 @@ use super::sheet_meta::{self, MOST_MERGED, SheetMeta, WIDEST_MERGED};
 use super::{claims, compound};
 use ragonite_base::{CancelToken, Watched, clean_line};
 
-/// Cells of one file: 50,000 rows of 80 columns.
+/// Maximum of cells of one file: 50,000 rows of 80 columns.
 const MOST_CELLS: usize = 4_000_000;
-/// Bytes of their text.
+/// Maximum of bytes of their text.
 const MOST_TEXT: usize = 256 << 20;
-/// Bytes of text as it stands in the file, where a cell may hold nothing but space.
+/// Maximum of bytes of raw text, where a cell may hold only white space.
 const MOST_RAW: usize = 1 << 30;
-/// Cells of one file, the empty ones too.
+/// Maximum of cells of one file, empty ones included.
 const MOST_SEEN: usize = 64_000_000;
-/// Cells between two looks at whether the work is cancelled.
+/// Cells between two checks for cancellation.
 const STEP: usize = 1_024;
-/// Links of one sheet. Excel stops at a few fewer.
+/// Maximum of links of one sheet. Excel stops at slightly fewer.
 const MOST_LINKS: usize = 1 << 16;
-/// No program makes larger sheets.
+/// Largest row and column of any program.
 const LAST_ROW: u32 = 1 << 24;
 const LAST_COLUMN: u32 = 1 << 16;
-/// Spreadsheets take format codes of 255 characters.
+/// Longest format code in bytes; spreadsheets allow 255 characters.
 const LONGEST_CODE: usize = 1_024;
 
 type Bytes<'a> = Cursor<&'a [u8]>;
 
-/// Reads a workbook. The title is empty where its properties give none.
+/// Reads a workbook. The title is empty if its properties have none.
 pub(in super::super) fn read_workbook(bytes: &[u8], cancel: &CancelToken) -> Result<Document, OfficeError> {
     read_within(bytes, Room { cancel: cancel.clone(), ..Room::default() })
 }
 
-/// Reads a workbook that may hold so much.
+/// Reads a workbook within the limits of `room`.
 pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeError> {
     let cancel = room.cancel.clone();
     let sheets = Sheets::within(room);
@@ -61,13 +62,14 @@ pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeEr
         }
         return guarded(|| {
             let bytes = records::bounded(bytes)?;
-            // The reader makes all sheets in one call, in the memory that was just allowed: some seconds for the largest.
+            // The reader builds all sheets in one call, in the memory that was just allowed; the largest take some
+            // seconds.
             cancel.check()?;
             read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?, sheets)
         });
     }
     let mut package = Package::open(bytes, &cancel)?;
-    // The readers know no token: their source ends with the work.
+    // The readers know no token, so their source fails once cancelled.
     let source = cancel.watch(Cursor::new(bytes));
     package.check()?;
     let mut document = if package.has("xl/workbook.xml") {
@@ -84,7 +86,7 @@ pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeEr
     Ok(document)
 }
 
-/// The reader of the binary format indexes into hostile bytes; a mistake there must not end the run.
+/// The binary reader indexes into hostile bytes; its panic must not end the run.
 fn guarded(read: impl FnOnce() -> Result<Document, OfficeError>) -> Result<Document, OfficeError> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(OfficeError::Broken))
 }
@@ -119,9 +121,9 @@ fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result
 pub(super) struct Room {
     pub cells: usize,
     pub text: usize,
-    /// Text as it stands in the file.
+    /// Bytes of raw text.
     pub raw: usize,
-    /// What is read of the cells, the empty ones too.
+    /// Number of cells, empty ones included.
     pub seen: usize,
     pub cancel: CancelToken,
 }
@@ -133,7 +135,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Whether so many cells more with so much text in all can be read.
+    /// Checks that so many cells with so much text fit.
     pub(super) fn holds(&self, cells: usize, text: usize) -> Result<(), OfficeError> {
         if cells > self.cells {
             return Err(OfficeError::TooManyCells { limit: MOST_CELLS });
@@ -166,18 +168,18 @@ pub(super) struct Sheet<'f> {
 }
 
 impl Sheet<'_> {
-    pub(super) fn add(&mut self, place: (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+    pub(super) fn add(&mut self, row: u32, column: u32, text: &str, look: Look) -> Result<(), OfficeError> {
         self.room.see(text.len())?;
         let mut text = clean_line(text);
-        if let Some(comment) = self.frame.comments.get(&place) {
+        if let Some(comment) = self.frame.comments.get(&(row, column)) {
             let gap = if text.is_empty() { "" } else { " " };
             text = format!("{text}{gap}[{comment}]");
         }
-        self.put(place, text, look)
+        self.put(row, column, text, look)
     }
 
-    /// Adds a text that is clean.
-    pub(super) fn put(&mut self, (row, column): (u32, u32), text: String, look: Look) -> Result<(), OfficeError> {
+    /// Adds a clean text.
+    pub(super) fn put(&mut self, row: u32, column: u32, text: String, look: Look) -> Result<(), OfficeError> {
         if row > LAST_ROW || column > LAST_COLUMN {
             return Err(OfficeError::Broken);
         }
@@ -195,7 +197,7 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    /// The rows in order, whatever the order in the file; the last of several cells in one place counts.
+    /// The ordered rows; the last of several cells at one place counts.
     pub(super) fn finish(mut self) -> Vec<Row> {
         self.rows.sort_by_key(|row| row.number);
         let mut rows: Vec<Row> = Vec::with_capacity(self.rows.len());
@@ -223,11 +225,11 @@ fn mark_frozen(rows: &mut [Row], frozen: u32) {
     }
 }
 
-/// How a cell is drawn.
+/// The look of a cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
     pub bold: bool,
-    /// Whether the sheet itself says that the cell names something.
+    /// Whether the sheet marks the cell as a header.
     pub header: bool,
     pub shade: Option<Arc<str>>,
     pub code: Option<Arc<str>>,
@@ -260,7 +262,8 @@ fn read_xlsx(
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(calamine::Error::Xlsx)? {
             let look = looks.get(style).cloned().unwrap_or_default();
             let text = shown(cell.get_value(), look.code.as_deref());
-            sheet.add(cell.get_position(), &text, look)?;
+            let (row, column) = cell.get_position();
+            sheet.add(row, column, &text, look)?;
         }
         let rows = sheet.finish();
         sheets.add(&name, rows, frame);
@@ -274,7 +277,8 @@ fn read_xlsb(mut book: Xlsb<Watched<Bytes<'_>>>, mut sheets: Sheets) -> Result<D
         let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
         let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsb)?;
         while let Some(cell) = cells.next_cell().map_err(calamine::Error::Xlsb)? {
-            sheet.add(cell.get_position(), &shown(cell.get_value(), None), Look::default())?;
+            let (row, column) = cell.get_position();
+            sheet.add(row, column, &shown(cell.get_value(), None), Look::default())?;
         }
         let rows = sheet.finish();
         sheets.add(&name, rows, &frame);
@@ -308,7 +312,7 @@ fn merged(areas: &[Dimensions]) -> Merged {
 pub(super) struct Sheets {
     pub document: Document,
     pub room: Room,
-    /// What the tables may still take.
+    /// What the tables may still use.
     layout: layout::Room,
 }
 
@@ -324,7 +328,7 @@ impl Sheets {
         let (top, left) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
             let text = shown(&borrowed(value), None);
-            sheet.add((top + row as u32, left + column as u32), &text, Look::default())?;
+            sheet.add(top + row as u32, left + column as u32, &text, Look::default())?;
         }
         let rows = sheet.finish();
         self.add(name, rows, frame);
@@ -350,7 +354,7 @@ impl Sheets {
     }
 }
 
-/// For each link the first block that covers its place.
+/// For each link the first block that covers its cell.
 fn blocks_of(links: &[((u32, u32), String)], placed: &[Placed]) -> Vec<Option<usize>> {
     let mut by_row: Vec<usize> = (0..links.len()).collect();
     by_row.sort_by_key(|link| links[*link].0.0);
@@ -403,12 +407,12 @@ fn shown(value: &DataRef<'_>, code: Option<&str>) -> String {
 
 fn shown_date(value: &ExcelDateTime, code: Option<&str>) -> String {
     let days = value.as_f64();
-    // Beyond what spreadsheets know as dates, they show the number.
+    // Spreadsheets show a number outside their range of dates.
     if !(0.0..2_958_466.0).contains(&days) && !value.is_duration() {
         return general(days);
     }
     let code = if value.is_duration() { Some(code.unwrap_or("[h]:mm:ss")) } else { code };
-    date(value.to_ymd_hms_milli(), days, code)
+    date(value.to_ymd_hms_milli().into(), days, code)
 }
 
 /// `2024-03-15T00:00:00` is a day.

@@ -1,9 +1,9 @@
-//! Splits a German compound into words that the domain has: `Testmatrix` into `test` and `matrix`.
+//! Splits a German compound into words of the domain: `Testmatrix` into `test` and `matrix`.
 //!
-//! Takes a word that the domain has not, gives its parts in the form in which the domain has them. The domain's own
-//! vocabulary is the dictionary, so that parts of any language are found and every part can match.
-//! Invariants: the parts and the linking elements between them (`s`, `en`, …) cover the whole word; of several splits
-//! the one with the fewest parts is taken, and of these the one whose shortest part is longest; the work is bounded.
+//! Takes a word that is not in the domain, gives its parts in their indexed forms. The domain's vocabulary is the
+//! dictionary, so parts may be of any language and every part can match.
+//! Invariants: parts and linking elements (`s`, `en`, …) cover the whole word; of several splits the one with the
+//! fewest parts wins, then the one with the longest shortest part; the work is bounded.
 //! Not here: when a word is split (`query_expansion`).
 
 use std::collections::HashMap;
@@ -15,34 +15,38 @@ use crate::IndexError;
 use crate::tokenizer;
 use ragonite_base::Language;
 
-/// Least letters of a part: shorter ones are found by chance in most words.
-pub(super) const LEAST_PART: usize = 4;
+/// Minimum of letters in a part: shorter parts occur by chance in most words.
+pub(super) const MIN_PART: usize = 4;
 
-/// Most parts of a compound.
-const MOST_PARTS: usize = 3;
+/// Maximum of parts.
+const MAX_PARTS: usize = 3;
 
-/// Longest word that is split, in letters.
+/// Longest word to split, in letters.
 const LONGEST: usize = 40;
 
-/// What German puts between two parts.
+/// German linking elements.
 const LINKS: [&str; 7] = ["", "s", "n", "en", "er", "es", "e"];
 
-/// A part as the domain has it, with the number of evidences it is in.
+/// A part in its indexed form, with its number of evidences.
 type Part = (String, u64);
 
-/// The parts of a word; none where it is no compound of known words.
-pub(super) fn split(word: &str, spoken: &[Language], vocabulary: &dyn Vocabulary) -> Result<Vec<Part>, IndexError> {
+/// The parts of a word; empty if it is not a compound of known words.
+pub(super) fn split(
+    word: &str,
+    query_languages: &[Language],
+    vocabulary: &dyn Vocabulary,
+) -> Result<Vec<Part>, IndexError> {
     let letters: Vec<char> = word.chars().collect();
     if letters.len() > LONGEST {
         return Ok(Vec::new());
     }
-    let mut languages = spoken.to_vec();
+    let mut languages = query_languages.to_vec();
     if !languages.contains(&Language::German) {
         languages.push(Language::German);
     }
     let analyzers = languages.into_iter().map(tokenizer::analyzer).collect();
     let mut parts = Parts { letters: &letters, analyzers, vocabulary, known: HashMap::new() };
-    for most in 2..=MOST_PARTS {
+    for most in 2..=MAX_PARTS {
         if let Some(split) = parts.best(0, most)? {
             return Ok(split);
         }
@@ -52,22 +56,22 @@ pub(super) fn split(word: &str, spoken: &[Language], vocabulary: &dyn Vocabulary
 
 struct Parts<'a> {
     letters: &'a [char],
-    /// Of the languages whose forms are looked for, in turn.
+    /// One per language, in order of preference.
     analyzers: Vec<TextAnalyzer>,
     vocabulary: &'a dyn Vocabulary,
-    /// What was looked up: the part between two places.
+    /// Cached lookups, by start and end.
     known: HashMap<(usize, usize), Option<Part>>,
 }
 
 impl Parts<'_> {
-    /// The best split of what begins at `from` into exactly `count` parts.
+    /// The best split of the letters from `from` on into exactly `count` parts.
     fn best(&mut self, from: usize, count: usize) -> Result<Option<Vec<Part>>, IndexError> {
         let end = self.letters.len();
         if count == 1 {
             return Ok(self.part(from, end)?.map(|part| vec![part]));
         }
         let mut best: Option<Vec<Part>> = None;
-        for next in from + LEAST_PART..=end.saturating_sub(LEAST_PART) {
+        for next in from + MIN_PART..=end.saturating_sub(MIN_PART) {
             let Some(first) = self.part_and_link(from, next)? else { continue };
             let Some(rest) = self.best(next, count - 1)? else { continue };
             let split: Vec<Part> = std::iter::once(first).chain(rest).collect();
@@ -78,12 +82,11 @@ impl Parts<'_> {
         Ok(best)
     }
 
-    /// The part that lies between two places, without the link at its end.
+    /// The part between two indices, without the linking element at its end.
     fn part_and_link(&mut self, from: usize, to: usize) -> Result<Option<Part>, IndexError> {
         for link in LINKS {
             let length = link.len();
-            let fits =
-                to - from >= LEAST_PART + length && self.letters[to - length..to].iter().copied().eq(link.chars());
+            let fits = to - from >= MIN_PART + length && self.letters[to - length..to].iter().copied().eq(link.chars());
             if fits && let Some(part) = self.part(from, to - length)? {
                 return Ok(Some(part));
             }
@@ -92,7 +95,7 @@ impl Parts<'_> {
     }
 
     fn part(&mut self, from: usize, to: usize) -> Result<Option<Part>, IndexError> {
-        if to - from < LEAST_PART {
+        if to - from < MIN_PART {
             return Ok(None);
         }
         if let Some(known) = self.known.get(&(from, to)) {
@@ -103,8 +106,8 @@ impl Parts<'_> {
         for analyzer in &mut self.analyzers {
             let Some(form) = tokenizer::form(analyzer, &text) else { continue };
             let count = self.vocabulary.count(&form)?;
-            // A stem that lost more is another word.
-            if count > 0 && form.chars().count() >= LEAST_PART {
+            // A shorter stem is another word.
+            if count > 0 && form.chars().count() >= MIN_PART {
                 found = Some((form, count));
                 break;
             }
@@ -160,7 +163,7 @@ mod tests {
         ) {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             for text in [word, known.concat()] {
-                prop_assert!(parts(&text, &known).len() <= MOST_PARTS);
+                prop_assert!(parts(&text, &known).len() <= MAX_PARTS);
             }
         }
     }

@@ -1,10 +1,10 @@
-//! A date of a question in all spellings that a domain has.
+//! A date of a question in all spellings of the domain.
 //!
-//! Takes a date and the vocabulary of a domain, gives what stands for it: the whole of it in digits (`22.6.13`,
-//! `2013-06-22`), or its day, the name of its month and its year, beside each other.
-//! Invariants: only words that the domain has are looked for; a date with two readings is looked for in both; the work
-//! is bounded.
-//! Not here: what is a date (`base::dates_in`), the score (`lexical`).
+//! Takes a date and the vocabulary of a domain; gives the date in digits (`22.6.13`, `2013-06-22`), or its day, month
+//! name and year as words.
+//! Invariants: only words of the domain are searched; both readings of an ambiguous date are searched; the work is
+//! bounded.
+//! Not here: recognizing dates (`base::dates_in`), scoring (`lexical`).
 
 use super::matched::{MatchKind, MatchedTerm, TextField};
 use super::query_expansion::Vocabulary;
@@ -12,22 +12,22 @@ use crate::IndexError;
 use crate::tokenizer;
 use ragonite_base::{DateMention, DayOrMonth};
 
-/// Phrases of a date that are looked for.
-const MOST_PHRASES: usize = 32;
+/// Maximum of phrases per date.
+const MAX_PHRASES: usize = 32;
 
-/// What a date looks for. All words are as the index has them.
+/// The search terms of a date, as indexed words.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DateTerm {
-    /// As the question has it, in lower case.
+    /// The date as typed, in lower case.
     pub(super) word: String,
-    /// Spellings in digits that the domain has.
+    /// Numeric spellings that the domain has.
     pub(super) whole: Vec<String>,
-    /// For each reading the words for its day, its month and its year, as far as the domain has them.
+    /// For each reading, the domain's words for day, month and year.
     pub(super) readings: Vec<Vec<Vec<String>>>,
     phrases: Vec<Vec<String>>,
 }
 
-/// What a date looks for; none where the domain has none of its words.
+/// The terms of a date; none if the domain has none of its words.
 pub(super) fn date_term(
     written: &str,
     mention: &DateMention,
@@ -41,7 +41,7 @@ pub(super) fn date_term(
         add(&mut term.whole, digits, vocabulary)?;
         let [days, months, years] = parts(*reading, vocabulary)?;
         for phrase in phrases(*reading, [&days, &months, &years]) {
-            if !term.phrases.contains(&phrase) && term.phrases.len() < MOST_PHRASES {
+            if !term.phrases.contains(&phrase) && term.phrases.len() < MAX_PHRASES {
                 term.phrases.push(phrase);
             }
         }
@@ -53,7 +53,7 @@ pub(super) fn date_term(
     Ok(Some(term).filter(|term| !term.whole.is_empty() || !term.readings.is_empty()))
 }
 
-/// The words for day, month and year that the domain has.
+/// The domain's words for day, month and year.
 fn parts(reading: DayOrMonth, vocabulary: &dyn Vocabulary) -> Result<[Vec<String>; 3], IndexError> {
     let mut found: [Vec<String>; 3] = Default::default();
     add(&mut found[0], reading.day_words(), vocabulary)?;
@@ -66,7 +66,7 @@ fn parts(reading: DayOrMonth, vocabulary: &dyn Vocabulary) -> Result<[Vec<String
     Ok(found)
 }
 
-/// Adds the new ones among these words that the domain has.
+/// Adds those of these words that are new and in the domain.
 fn add(to: &mut Vec<String>, words: Vec<String>, vocabulary: &dyn Vocabulary) -> Result<(), IndexError> {
     for word in words {
         if !to.contains(&word) && vocabulary.count(&word)? > 0 {
@@ -76,7 +76,7 @@ fn add(to: &mut Vec<String>, words: Vec<String>, vocabulary: &dyn Vocabulary) ->
     Ok(())
 }
 
-/// The orders in which texts have its words: `june 22 2013`, `22 june 2013`.
+/// The usual word orders: `june 22 2013`, `22 june 2013`.
 fn phrases(reading: DayOrMonth, [days, months, years]: [&[String]; 3]) -> Vec<Vec<String>> {
     let mut phrases = Vec::new();
     for year in years {
@@ -96,12 +96,12 @@ fn phrases(reading: DayOrMonth, [days, months, years]: [&[String]; 3]) -> Vec<Ve
 }
 
 impl DateTerm {
-    /// What stands for it as words side by side.
+    /// Its spellings as phrases.
     pub(super) fn phrases(&self) -> impl Iterator<Item = Vec<&str>> {
         self.phrases.iter().map(|phrase| phrase.iter().map(String::as_str).collect())
     }
 
-    /// Where it stands in a text whole; none where only its day or its month does.
+    /// The match of the whole date in a text; none if only its day or month occurs.
     pub(super) fn matched(&self, fields: &[(TextField, Vec<String>)]) -> Option<MatchedTerm> {
         let spellings = || self.whole.iter().map(std::slice::from_ref).chain(self.phrases.iter().map(Vec::as_slice));
         let has = |words: &[String], spelling: &[String]| words.windows(spelling.len()).any(|run| run == spelling);

@@ -1,9 +1,9 @@
 //! Which words of a question an evidence has, and where.
 //!
-//! Takes what a question looks for (read once for all hits) and an evidence, gives the words that met.
-//! Invariants: pure, no index is read; the words of the evidence are made as those of the index are, so that what is
-//! named is what was scored; only chosen parts of the context are looked at.
-//! Not here: how much each word scored.
+//! Takes the terms of a question (computed once for all hits) and an evidence, gives the matched words.
+//! Invariants: pure, no index is read; the evidence is tokenized as in the index, so the named words are those that
+//! scored; only indexed context parts count.
+//! Not here: the score of each word (`lexical`).
 
 use std::collections::HashSet;
 
@@ -13,29 +13,29 @@ use super::date_terms::DateTerm;
 use crate::tokenizer;
 use ragonite_document::evidence::{ContextParts, Evidence};
 
-/// How a word of the question came to the word of the text.
+/// How a question word matches a text word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
-    /// It is the same word, endings, case and accents aside.
+    /// The same word, apart from ending, case and accents.
     Same,
-    /// It is the same word by the endings of another language, or with its umlaut written in another way.
+    /// The same word with the endings of the other language, or with its umlaut spelled differently.
     OtherForm,
-    /// It is a part of the question's compound.
+    /// A part of the question's compound.
     Part,
-    /// The domain has not the word of the question, and this is one of those spelled most like it.
+    /// One of the nearest spellings of a word that the domain does not have.
     Close,
-    /// It is the same date, in any spelling.
+    /// The same date in any spelling.
     Date,
 }
 
-/// A part of an evidence in which words are found.
+/// A text field of an evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextField {
-    /// Title of the page.
+    /// Page title.
     Title,
-    /// Heading right above.
+    /// Nearest heading.
     Heading,
     /// Text before.
     Before,
@@ -45,72 +45,80 @@ pub enum TextField {
     After,
 }
 
-/// A word of the question that an evidence has.
+/// A question word that an evidence has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatchedTerm {
-    /// As the question has it, in lower case.
+    /// The word as typed, in lower case.
     pub word: String,
-    /// As the evidence has it, without ending and accents.
+    /// The indexed form, without ending and accents.
     pub term: String,
-    /// How they met.
+    /// The kind of match.
     pub how: MatchKind,
-    /// Where it stands, from the title on.
+    /// The fields that have it, in the order of [`TextField`].
     pub fields: Vec<TextField>,
 }
 
-/// A word that a question looks for.
+/// A search term of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct QuestionTerm {
     pub(super) word: String,
     pub(super) how: MatchKind,
-    /// What stands for it in the index; the best of them counts.
+    /// Its indexed forms; the best match counts.
     pub(super) forms: Vec<String>,
     pub(super) weight: f32,
-    /// In how many evidences it is.
+    /// Number of evidences that have it.
     pub(super) count: u64,
 }
 
-/// All that a question looks for in a domain.
+/// All search terms of a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QuestionTerms {
     pub(super) terms: Vec<QuestionTerm>,
-    /// The dates of the question; none of their words is among the terms.
+    /// The dates; their words are not among the terms.
     pub(super) dates: Vec<DateTerm>,
-    /// Terms that stand side by side in the question.
+    /// Terms that are adjacent in the question.
     pub(super) pairs: Vec<(String, String)>,
-    /// The identifiers of a question that has no other words, in the forms of the index.
+    /// The indexed forms of the identifiers, if the question consists of identifiers alone.
     pub(super) named: Vec<String>,
-    /// Its identifiers that no text of the domain has, as typed.
+    /// Identifiers that no text of the domain has, as typed.
     pub(super) absent: Vec<String>,
 }
 
+/// How many identifiers of a question an evidence has; more in its own text sort higher.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IdentifierMatches {
+    /// In its title, heading or content.
+    pub own: usize,
+    /// In the text before and after it too.
+    pub anywhere: usize,
+}
+
 impl QuestionTerms {
-    /// The identifiers of the question that no text of the domain has, as they were typed, such as `ABC-9999`. One of
-    /// which every part is somewhere is not among them, since the parts may stand together.
+    /// The identifiers of the question that no text of the domain has, as typed, such as `ABC-9999`. An identifier
+    /// whose parts all occur adjacent counts as present.
     #[must_use]
     pub fn absent(&self) -> &[String] {
         &self.absent
     }
 
-    /// How many identifiers an evidence has of a question that is made of them alone, such as `OXT-1654`: what it means
-    /// is exactly that, whatever else is near. First those that it has itself, then those that stand around it too. 0 for
-    /// every other question.
+    /// How many of the identifiers an evidence has, for a question of identifiers alone, such as `OXT-1654`, which asks
+    /// for exact matches. Zero for every other question.
     #[must_use]
-    pub fn named(&self, evidence: &Evidence, indexed: ContextParts) -> (usize, usize) {
+    pub fn named(&self, evidence: &Evidence, indexed: ContextParts) -> IdentifierMatches {
         if self.named.is_empty() {
-            return (0, 0);
+            return IdentifierMatches::default();
         }
         let matched = self.matched(evidence, indexed);
-        let is_around = |field: &TextField| matches!(field, TextField::Before | TextField::After);
+        let is_context = |field: &TextField| matches!(field, TextField::Before | TextField::After);
         let count = |is_it: &dyn Fn(&MatchedTerm) -> bool| {
             let has = |form: &&String| matched.iter().any(|one| one.term == **form && is_it(one));
             self.named.iter().filter(has).count()
         };
-        (count(&|one| !one.fields.iter().all(is_around)), count(&|_| true))
+        IdentifierMatches { own: count(&|one| !one.fields.iter().all(is_context)), anywhere: count(&|_| true) }
     }
 
-    /// The words of the question that an evidence has, in the order of the question; dates follow. `indexed` are the
-    /// context parts that the domain was made with.
+    /// The question words that an evidence has, in question order, then the dates. `indexed` are the context parts that
+    /// the domain was made with.
     #[must_use]
     pub fn matched(&self, evidence: &Evidence, indexed: ContextParts) -> Vec<MatchedTerm> {
         let language = tokenizer::text_language(&evidence.contextualized(indexed));

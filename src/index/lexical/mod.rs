@@ -1,11 +1,11 @@
-//! The index by words: the folder `lexical/`, derived from `domain.db`.
+//! The lexical index: the folder `lexical/`, derived from `domain.db`.
 //!
-//! Takes contextualized texts by evidence id, gives the best ones by BM25 over the whole text, to which the words of
-//! the title add once more, words that stand side by side as in the question, and dates in any spelling.
-//! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
-//! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
-//! Not here: what a word is (`tokenizer`), what a question looks for (`query_expansion`, `compound`, `date_terms`), which words met (`matched`),
-//! deciding when to rebuild (`repair`).
+//! Takes contextualized texts by evidence id; gives the best ones by BM25 over the whole text, with bonuses for title
+//! words, for words adjacent as in the question, and for dates in any spelling.
+//! Invariants: a commit carries its generation; questions are never parsed as a query language, so no question is an
+//! error; files that fail their checksums are never given to tantivy, which panics on some.
+//! Not here: words (`tokenizer`), the terms of a question (`query_expansion`, `compound`, `date_terms`), matched words
+//! (`matched`), deciding when to rebuild (`repair`).
 
 mod compound;
 mod date_terms;
@@ -29,7 +29,7 @@ use tantivy::{
 
 use date_terms::DateTerm;
 use matched::QuestionTerm;
-pub use matched::{MatchKind, MatchedTerm, QuestionTerms, TextField};
+pub use matched::{IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, TextField};
 use query_expansion::IDENTIFIER_WEIGHT;
 pub(super) use query_expansion::is_of_identifiers;
 use vocabulary::IndexedWords;
@@ -42,45 +42,45 @@ use super::stored::{Scored, sort_best_first};
 use super::tokenizer;
 use ragonite_base::{CancelToken, EvidenceId, Language};
 
-/// Folder name in the folder of a domain.
+/// Folder name in a domain's folder.
 pub(super) const FOLDER: &str = "lexical";
 
-/// Name of the analyser in tantivy; it changes with the words it makes, so that an older index is rebuilt.
+/// Name of the analyzer in tantivy; change it with the words it makes, so that older indexes are rebuilt.
 const ANALYZER: &str = "ragonite_words_4";
 
-/// What a word in the title adds to the score, beside what it scores as a word of the text. A title says what all of a
-/// page is about, and is short, so that a word in it is worth more than one of many in a long evidence.
+/// Weight of a title match, added to the score of the text match. A title names the topic of a page and is short, so a
+/// word in it says more than one in a long evidence.
 const TITLE_WEIGHT: f32 = 0.75;
 
-/// What two words side by side, as the question has them, add to the score, beside what each of them scores.
+/// Score of two adjacent question words, added to their own scores.
 const PAIR_WEIGHT: f32 = 0.15;
 
-/// What a date adds to the score where it stands there whole: as much again as its words. It is meant as one, and a text
-/// with another day of the same month speaks of something else.
+/// Score of a whole date, added to the scores of its words: a text with another day of the same month is about
+/// something else.
 const DATE_WEIGHT: f32 = 1.0;
 
-/// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
+/// Memory of the writer in bytes: tantivy's minimum is 15 MB, and small domains need only a few times that.
 const WRITER_BYTES: usize = 48 << 20;
 
-/// Name of the field with the id.
+/// Name of the id field.
 const EVIDENCE: &str = "evidence";
 
-/// Candidates beyond `k`, so that equal scores at the end of the list are put in order before it is cut, and pairs may
-/// lift what came after them.
+/// Candidates beyond `k`, so that ties at the end of the list are ordered before it is cut, and phrase scores can lift
+/// later candidates.
 const SPARE: usize = 90;
 
-/// Words in memory and on disk.
+/// The open index.
 pub(super) struct Lexical {
     index: tantivy::Index,
     reader: IndexReader,
     fields: Fields,
-    /// Of `domain.db` when it was brought in step; 0 for an index of nothing.
+    /// Generation of `domain.db` at the last sync; 0 for an empty index.
     pub(super) generation: i64,
     path: PathBuf,
     place: Place,
 }
 
-/// Where the index is kept.
+/// The storage of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Disk,
@@ -96,7 +96,7 @@ struct Fields {
 }
 
 impl Lexical {
-    /// Opens what is on disk; nothing when there is none or when it is not to be trusted.
+    /// Opens the index on disk; none if it is missing or fails its checksums.
     pub(super) fn load(folder: &Path, others: Others, cancel: &CancelToken) -> Result<Option<Self>, IndexError> {
         let path = folder.join(FOLDER);
         let (schema, fields) = schema();
@@ -104,11 +104,11 @@ impl Lexical {
         if index.schema() != schema || !checksums::matches(&path, others, cancel)? {
             return Ok(None);
         }
-        let around = Self::around(index, fields, path).ok();
-        Ok(around.map(|lexical| Self { place: Place::Disk, ..lexical }))
+        let from_index = Self::from_index(index, fields, path).ok();
+        Ok(from_index.map(|lexical| Self { place: Place::Disk, ..lexical }))
     }
 
-    /// Makes an empty one on disk, in place of anything that was there.
+    /// Creates an empty index on disk, replacing anything that was there.
     pub(super) fn create(folder: &Path) -> Result<Self, IndexError> {
         let path = folder.join(FOLDER);
         if path.exists() {
@@ -117,16 +117,16 @@ impl Lexical {
         fs::create_dir_all(&path).map_err(|source| file_error("making", &path, source))?;
         let (schema, fields) = schema();
         let index = tantivy::Index::create_in_dir(&path, schema).map_err(|source| failed("making", &path, source))?;
-        Ok(Self { place: Place::Disk, ..Self::around(index, fields, path)? })
+        Ok(Self { place: Place::Disk, ..Self::from_index(index, fields, path)? })
     }
 
-    /// Makes an empty one in memory, for a domain whose folder another process is writing to.
+    /// Creates an empty index in memory, for a domain that another process is writing to.
     pub(super) fn in_memory(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        Self::around(tantivy::Index::create_in_ram(schema), fields, folder.join(FOLDER))
+        Self::from_index(tantivy::Index::create_in_ram(schema), fields, folder.join(FOLDER))
     }
 
-    fn around(index: tantivy::Index, fields: Fields, path: PathBuf) -> Result<Self, IndexError> {
+    fn from_index(index: tantivy::Index, fields: Fields, path: PathBuf) -> Result<Self, IndexError> {
         index.tokenizers().register(ANALYZER, tokenizer::analyzer(Language::English));
         let reader = index
             .reader_builder()
@@ -142,7 +142,7 @@ impl Lexical {
         self.place == Place::Disk
     }
 
-    /// Takes in what was committed last, by whichever process.
+    /// Loads the last commit of any process.
     pub(super) fn reload(&mut self) -> Result<(), IndexError> {
         let meta = self.index.load_metas().map_err(|source| failed("opening", &self.path, source))?;
         self.reader.reload().map_err(|source| failed("opening", &self.path, source))?;
@@ -154,14 +154,14 @@ impl Lexical {
         usize::try_from(self.reader.searcher().num_docs()).unwrap_or(usize::MAX)
     }
 
-    /// How many entries an evidence has; one, where the index is whole.
+    /// Number of entries of an evidence; one in an intact index.
     pub(super) fn entries(&self, id: EvidenceId) -> Result<usize, IndexError> {
         let term = Term::from_field_i64(self.fields.evidence, id.0);
         let counted = self.reader.searcher().search(&TermQuery::new(term, IndexRecordOption::Basic), &Count);
         counted.map_err(|source| failed("reading", &self.path, source))
     }
 
-    /// Starts a change; nothing of it is visible before [`Change::commit`].
+    /// Starts a change, invisible before [`Change::commit`].
     pub(super) fn change(&mut self) -> Result<Change<'_>, IndexError> {
         let writer = self
             .index
@@ -170,7 +170,7 @@ impl Lexical {
         Ok(Change { lexical: self, writer })
     }
 
-    /// What a question looks for, for explaining what it found.
+    /// The search terms of a question.
     pub(super) fn terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
         query_expansion::terms(
             question,
@@ -178,7 +178,7 @@ impl Lexical {
         )
     }
 
-    /// The `k` best by BM25 among those that pass, best first.
+    /// The `k` best by BM25 that pass `test`, best first.
     pub(super) fn search(&self, question: &str, k: usize, test: Option<&Test>) -> Result<Vec<Scored>, IndexError> {
         if k == 0 {
             return Ok(Vec::new());
@@ -220,8 +220,8 @@ impl Lexical {
         Ok(found)
     }
 
-    /// Adds to the scores what words that stand side by side are worth. Only the candidates are looked at: to go through
-    /// all evidences for every phrase would cost more than the search.
+    /// Adds phrase scores to the candidates only: searching every phrase in all evidences would cost more than the
+    /// search.
     fn add_phrases<'a>(
         &self,
         searcher: &Searcher,
@@ -250,12 +250,12 @@ impl Lexical {
 }
 
 impl Fields {
-    /// What scores a word of the question: its best form in the text, and in the title.
+    /// The queries for a question word: its best form in the text, and in the title.
     fn clauses(self, term: &QuestionTerm) -> [Box<dyn Query>; 2] {
         self.weighted().map(|(field, weight)| boosted(best_form(field, &term.forms), weight * term.weight))
     }
 
-    /// What scores a date of the question: the best of its spellings and readings in the text, and in the title.
+    /// The queries for a date: the best of its spellings and readings in the text, and in the title.
     fn date_clauses(self, date: &DateTerm) -> [Box<dyn Query>; 2] {
         self.weighted().map(|(field, weight)| {
             let whole = date.whole.iter().map(|run| boosted(of_form(field, run), IDENTIFIER_WEIGHT));
@@ -294,7 +294,7 @@ impl std::fmt::Debug for Lexical {
     }
 }
 
-/// A change of the index by words.
+/// A change of the index.
 pub(super) struct Change<'a> {
     lexical: &'a mut Lexical,
     writer: IndexWriter,
@@ -310,7 +310,7 @@ impl Change<'_> {
         self.writer.delete_term(Term::from_field_i64(self.lexical.fields.evidence, id.0));
     }
 
-    /// Adds an evidence; `title` is empty where the title is no part of the indexed context.
+    /// Adds an evidence; `title` is empty if the title is not an indexed context part.
     pub(super) fn add(&mut self, id: EvidenceId, text: &str, title: &str) -> Result<(), IndexError> {
         let mut document = TantivyDocument::new();
         document.add_i64(self.lexical.fields.evidence, id.0);
@@ -322,15 +322,14 @@ impl Change<'_> {
         added.map(|_| ()).map_err(|source| failed("writing", &self.lexical.path, source))
     }
 
-    /// Leaves the index as it was, without the files of what was added. What cannot be deleted is found at the next
-    /// opening, which then builds the index anew.
+    /// Rolls back and deletes the added files. Leftovers are found at the next opening, which then rebuilds the index.
     pub(super) fn abandon(mut self) {
         if self.writer.rollback().is_ok() {
             let _ = self.writer.garbage_collect_files().wait();
         }
     }
 
-    /// Makes the change visible, as of `generation`.
+    /// Commits the change as of `generation`.
     pub(super) fn commit(mut self, generation: i64) -> Result<(), IndexError> {
         let path = self.lexical.path.clone();
         let write_failed = |source| failed("writing", &path, source);
@@ -358,7 +357,7 @@ fn schema() -> (Schema, Fields) {
     (builder.build(), Fields { evidence, text, title, language })
 }
 
-/// Tells a failure of the file system from one of the index.
+/// Maps file-system errors to their own variants.
 fn failed(doing: &'static str, path: &Path, source: TantivyError) -> IndexError {
     use tantivy::directory::error::OpenWriteError;
     match &source {

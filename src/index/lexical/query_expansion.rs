@@ -1,13 +1,12 @@
-//! What a question looks for: its words in the forms in which the domain has them.
+//! Query expansion: the words of a question in their indexed forms.
 //!
-//! Takes a question and the vocabulary of a domain, gives terms with weights, and pairs of terms that stand side by
-//! side.
-//! A word that the domain has is looked for as it is. For one that it has not, these are tried in turn: the form of the
-//! other language and the other spelling of an umlaut; the parts of a German compound; the words nearest in spelling.
-//! A date is looked for in all spellings that the domain has, in place of the words it is written with.
-//! Invariants: a question keeps at least one word when it has any, however common its words are; the work is bounded
-//! however long the question is; nothing is looked for twice.
-//! Not here: what a word is (`tokenizer`), the spellings of a date (`date_terms`), the score (`lexical`).
+//! Takes a question and the vocabulary of a domain; gives weighted terms, and pairs of adjacent terms. A word of the
+//! domain is searched as it is. For an unknown word these are tried in turn: the other language's form and the other
+//! spelling of an umlaut; the parts of a German compound; the nearest spellings. A date is searched in all spellings of
+//! the domain, in place of its words.
+//! Invariants: a question keeps at least one word if it has any, however common; the work is bounded for any question
+//! length; nothing is searched twice.
+//! Not here: words (`tokenizer`), the spellings of a date (`date_terms`), scoring (`lexical`).
 
 use std::collections::HashSet;
 
@@ -18,70 +17,70 @@ use crate::IndexError;
 use crate::tokenizer::{self, Word};
 use ragonite_base::{DateMention, Language, dates_in};
 
-/// Words of a question that are read; more say nothing new.
-const MOST_READ: usize = 1024;
+/// Maximum of words read from a question; more add nothing.
+const MAX_READ: usize = 1024;
 
-/// Terms that are looked for. Of more, the rarest tell most, and each costs time.
-const MOST_TERMS: usize = 64;
+/// Maximum of terms; the rarest are kept, since each costs time.
+const MAX_TERMS: usize = 64;
 
-/// Pairs of terms that are looked for.
-const MOST_PAIRS: usize = 32;
+/// Maximum of pairs.
+const MAX_PAIRS: usize = 32;
 
-/// Dates that are looked for in other spellings.
-const MOST_DATES: usize = 4;
+/// Maximum of dates.
+const MAX_DATES: usize = 4;
 
-/// Identifiers that are named as absent.
-const MOST_ABSENT: usize = 4;
+/// Maximum of identifiers reported as absent.
+const MAX_ABSENT: usize = 4;
 
-/// Unknown words that are split or compared with the vocabulary, which is dear.
-const MOST_UNKNOWN: usize = 32;
+/// Maximum of unknown words that are split or fuzzy-matched, which is slow.
+const MAX_UNKNOWN: usize = 32;
 
-/// Beginning of a question by which its language is told.
+/// Bytes of the question used for language detection.
 const LANGUAGE_BYTES: usize = 2000;
 
-/// Beginning of a question in which dates are looked for.
+/// Bytes of the question searched for dates.
 const DATE_BYTES: usize = 8000;
 
-/// Least letters of a word that may be misspelled.
-const LEAST_CLOSE: usize = 4;
+/// Minimum of letters for a fuzzy match with one edit.
+const MIN_ONE_EDIT: usize = 4;
 
-/// Least letters of one that may be wrong in two places.
-const LEAST_FAR: usize = 8;
+/// Minimum of letters for a fuzzy match with two edits.
+const MIN_TWO_EDITS: usize = 8;
 
-/// Least letters of a compound: its parts have four each.
-const LEAST_COMPOUND: usize = 2 * compound::LEAST_PART;
+/// Minimum of letters of a compound: two minimal parts.
+const MIN_COMPOUND: usize = 2 * compound::MIN_PART;
 
-/// Near words that stand for a misspelled one.
-const MOST_CLOSE: usize = 3;
+/// Maximum of fuzzy matches per word.
+const MAX_CLOSE: usize = 3;
 
-/// What a near word counts, because it may be another word.
+/// Weight of a fuzzy match, because it may be another word.
 const CLOSE_WEIGHT: f32 = 0.8;
 
-/// What a whole identifier, version or hyphenated word counts, beside what it scores for being rare: it is meant exactly so.
+/// Weight of a whole identifier, version or hyphenated word, beyond its rarity: it is meant exactly.
 pub(super) const IDENTIFIER_WEIGHT: f32 = 1.25;
 
-/// The words that a domain has.
+/// The vocabulary of a domain.
 pub(super) trait Vocabulary {
-    /// In how many evidences a word is.
+    /// Number of evidences that have a word.
     fn count(&self, word: &str) -> Result<u64, IndexError>;
 
-    /// Words that differ from this one in at most `edits` letters but not in the first, with their counts.
+    /// Words within `edits` edits that share the first letter, with their counts.
     fn near(&self, word: &str, edits: u8) -> Result<Vec<(String, u64)>, IndexError>;
 
-    /// Whether it has texts in a language.
+    /// Whether the domain has texts in a language.
     fn has(&self, language: Language) -> Result<bool, IndexError>;
 
-    /// Whether some text has these words side by side.
+    /// Whether any text has these words adjacent.
     fn has_run(&self, words: &[&str]) -> Result<bool, IndexError>;
 }
 
-/// Finds out what a question looks for.
+/// The search terms of a question.
 pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<QuestionTerms, IndexError> {
     let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
-    let spoken = query_languages(language, vocabulary)?;
+    let languages = query_languages(language, vocabulary)?;
     let mut reading = QueryExpansion {
         vocabulary,
-        spoken,
+        query_languages: languages,
         language,
         unknown: HashSet::new(),
         seen: HashSet::new(),
@@ -89,9 +88,9 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     };
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut before: Option<(usize, String)> = None;
-    let mut read = tokenizer::question_words(question, language, MOST_READ);
+    let mut read = tokenizer::question_words(question, language, MAX_READ);
     let mut mentions = dates_in(&question[..question.floor_char_boundary(DATE_BYTES)]);
-    mentions.truncate(MOST_DATES);
+    mentions.truncate(MAX_DATES);
     let dates = dates(question, &mentions, vocabulary)?;
     for word in &read {
         if mentions.iter().any(|mention| mention.span.contains(&word.at)) {
@@ -110,7 +109,7 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     }
     let mut seen = HashSet::new();
     pairs.retain(|pair| seen.insert(pair.clone()));
-    pairs.truncate(MOST_PAIRS);
+    pairs.truncate(MAX_PAIRS);
     let terms = rarest(reading.terms);
     let alone = alone(&read);
     let named = terms.iter().filter(|term| alone.contains(&term.word)).flat_map(|term| term.forms.clone()).collect();
@@ -119,8 +118,8 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     Ok(QuestionTerms { terms, dates, pairs, named, absent })
 }
 
-/// Whether a word names one thing: `OXT-1654`, `9.0.2`, `CPU7`, `4711a`; not `3rd` or `2x`.
-fn is_a_name(word: &str) -> bool {
+/// Whether a word is an identifier: `OXT-1654`, `9.0.2`, `CPU7`, `4711a`; not `3rd` or `2x`.
+fn is_identifier(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let is_run = word.contains(|c: char| !c.is_alphanumeric() || c.is_uppercase());
     let is_number = digits == word.chars().count();
@@ -128,8 +127,7 @@ fn is_a_name(word: &str) -> bool {
     is_address || (!is_number && digits > 0 && (is_run || digits > 2))
 }
 
-/// The identifiers of a question that no text of the domain has, as they were typed: neither as a whole nor with their parts
-/// side by side.
+/// The identifiers that no text of the domain has, as typed: neither whole nor as adjacent parts.
 fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result<Vec<String>, IndexError> {
     let mut absent = Vec::new();
     let mut words = words.iter().peekable();
@@ -140,16 +138,16 @@ fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result
         }
         let typed = question.get(word.at..word.at + word.surface.len());
         let typed = typed.filter(|typed| typed.to_lowercase() == word.surface).unwrap_or(&word.surface).to_owned();
-        let is_new = is_a_name(&typed) && absent.len() < MOST_ABSENT && !absent.contains(&typed);
-        if is_new && !is_said(word, &parts, vocabulary)? {
+        let is_new = is_identifier(&typed) && absent.len() < MAX_ABSENT && !absent.contains(&typed);
+        if is_new && !is_in_domain(word, &parts, vocabulary)? {
             absent.push(typed);
         }
     }
     Ok(absent)
 }
 
-/// Whether some text has an identifier: `9.0.2` is in `9.0.2-rc1` too.
-fn is_said(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<bool, IndexError> {
+/// Whether any text has an identifier: `9.0.2` is in `9.0.2-rc1` too.
+fn is_in_domain(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<bool, IndexError> {
     for language in [Language::English, Language::German] {
         let forms: Vec<&str> = parts.iter().map(|part| part.form(language)).collect();
         if vocabulary.count(word.form(language))? > 0 || (forms.len() > 1 && vocabulary.has_run(&forms)?) {
@@ -159,25 +157,25 @@ fn is_said(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<
     Ok(false)
 }
 
-/// Whether a question is made of identifiers alone, such as `OXT-1654`.
+/// Whether a question consists of identifiers alone, such as `OXT-1654`.
 pub(crate) fn is_of_identifiers(question: &str) -> bool {
     let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
-    !alone(&tokenizer::question_words(question, language, MOST_READ)).is_empty()
+    !alone(&tokenizer::question_words(question, language, MAX_READ)).is_empty()
 }
 
-/// What the dates of a question look for.
+/// The terms of the question's dates.
 fn dates(question: &str, mentions: &[DateMention], vocabulary: &dyn Vocabulary) -> Result<Vec<DateTerm>, IndexError> {
     let read =
         mentions.iter().map(|mention| date_terms::date_term(&question[mention.span.clone()], mention, vocabulary));
     Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// The identifiers of a question that has nothing else to say; none where it has.
+/// The identifiers of a question without other words; empty for other questions.
 fn alone(words: &[Word]) -> HashSet<String> {
     let mut whole = HashSet::new();
     let mut run_end = 0;
     for word in words {
-        // The parts of a run follow it.
+        // The parts of an identifier follow it.
         if word.at < run_end {
             continue;
         }
@@ -190,8 +188,8 @@ fn alone(words: &[Word]) -> HashSet<String> {
     whole
 }
 
-/// The languages in whose form a word is looked for first: that of the question where the domain has it, and English,
-/// because technical terms are English in all languages.
+/// The languages whose forms are tried first: the question's, if the domain has it, and English, because technical
+/// terms are English in all languages.
 fn query_languages(language: Language, vocabulary: &dyn Vocabulary) -> Result<Vec<Language>, IndexError> {
     let mut languages = vec![Language::English];
     if language == Language::German && vocabulary.has(Language::German)? {
@@ -200,11 +198,11 @@ fn query_languages(language: Language, vocabulary: &dyn Vocabulary) -> Result<Ve
     Ok(languages)
 }
 
-/// Reads the words of a question one by one.
+/// Expands the words of a question one by one.
 struct QueryExpansion<'a> {
     vocabulary: &'a dyn Vocabulary,
-    /// In whose forms a word is looked for first.
-    spoken: Vec<Language>,
+    /// Languages whose forms are tried first.
+    query_languages: Vec<Language>,
     /// The language of the question.
     language: Language,
     /// Words that the domain has in no form.
@@ -214,9 +212,9 @@ struct QueryExpansion<'a> {
 }
 
 impl QueryExpansion<'_> {
-    /// Adds what a word looks for, and gives it in order, for the pairs.
+    /// Adds the terms of a word; gives their forms in order, for the pairs.
     fn read(&mut self, word: &Word) -> Result<Vec<String>, IndexError> {
-        let forms = self.spoken.iter().map(|language| word.form(*language));
+        let forms = self.query_languages.iter().map(|language| word.form(*language));
         let forms = self.known(forms.map(str::to_owned))?;
         if !forms.is_empty() {
             let weight = if word.is_exact() { IDENTIFIER_WEIGHT } else { 1.0 };
@@ -229,12 +227,12 @@ impl QueryExpansion<'_> {
         if !forms.is_empty() {
             return Ok(self.add(word, MatchKind::OtherForm, forms, 1.0));
         }
-        if self.unknown.len() == MOST_UNKNOWN || !self.unknown.insert(word.surface.clone()) {
+        if self.unknown.len() == MAX_UNKNOWN || !self.unknown.insert(word.surface.clone()) {
             return Ok(Vec::new());
         }
         let letters = word.surface.chars().count();
-        if letters >= LEAST_COMPOUND {
-            let parts = compound::split(&word.surface, &self.spoken, self.vocabulary)?;
+        if letters >= MIN_COMPOUND {
+            let parts = compound::split(&word.surface, &self.query_languages, self.vocabulary)?;
             if !parts.is_empty() {
                 return Ok(parts
                     .into_iter()
@@ -242,13 +240,13 @@ impl QueryExpansion<'_> {
                     .collect());
             }
         }
-        if letters >= LEAST_CLOSE {
+        if letters >= MIN_ONE_EDIT {
             self.fuzzy_expand(word)?;
         }
         Ok(Vec::new())
     }
 
-    /// The distinct ones among `forms` that the domain has.
+    /// The distinct `forms` that the domain has, with their counts.
     fn known(&self, forms: impl IntoIterator<Item = String>) -> Result<Vec<(String, u64)>, IndexError> {
         let mut known: Vec<(String, u64)> = Vec::new();
         for form in forms {
@@ -260,17 +258,17 @@ impl QueryExpansion<'_> {
         Ok(known)
     }
 
-    /// Looks for the words that are spelled most like this one.
+    /// Adds the nearest spellings of a word.
     fn fuzzy_expand(&mut self, word: &Word) -> Result<(), IndexError> {
-        // Most unknown words of another language are no misspellings, and two edits find something for many of them.
-        let is_foreign = !self.spoken.contains(&self.language);
+        // Most unknown words of another language are not misspelled, and two edits match many of them by chance.
+        let is_foreign = !self.query_languages.contains(&self.language);
         let form = word.form(if is_foreign { Language::English } else { self.language });
-        let most = if form.chars().count() < LEAST_FAR || is_foreign { 1 } else { 2 };
+        let most = if form.chars().count() < MIN_TWO_EDITS || is_foreign { 1 } else { 2 };
         for edits in 1..=most {
             let mut near = self.vocabulary.near(form, edits)?;
             near.retain(|(other, _)| other.chars().all(char::is_alphabetic));
             near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            near.truncate(MOST_CLOSE);
+            near.truncate(MAX_CLOSE);
             if !near.is_empty() {
                 self.add(word, MatchKind::Close, near, CLOSE_WEIGHT);
                 return Ok(());
@@ -291,7 +289,7 @@ impl QueryExpansion<'_> {
     }
 }
 
-/// Forms that a word has in texts of the other language, or with its umlauts written in the other way.
+/// The other language's forms of a word, and its forms with umlauts spelled differently.
 fn other_forms(word: &Word) -> Vec<String> {
     let mut forms = vec![word.german.clone(), word.english.clone()];
     let (mut written_out, mut drawn) = (word.surface.clone(), word.surface.clone());
@@ -307,14 +305,14 @@ fn other_forms(word: &Word) -> Vec<String> {
     forms
 }
 
-/// The terms that are in the fewest evidences, in the order of the question.
+/// The rarest terms, in question order.
 fn rarest(mut terms: Vec<QuestionTerm>) -> Vec<QuestionTerm> {
-    if terms.len() > MOST_TERMS {
+    if terms.len() > MAX_TERMS {
         let mut counts: Vec<u64> = terms.iter().map(|term| term.count).collect();
         counts.sort_unstable();
-        let most = counts[MOST_TERMS - 1];
+        let most = counts[MAX_TERMS - 1];
         terms.retain(|term| term.count <= most);
-        terms.truncate(MOST_TERMS);
+        terms.truncate(MAX_TERMS);
     }
     terms
 }
@@ -501,7 +499,7 @@ pub(super) mod tests {
         let words: Vec<String> = (0..500).map(|n| format!("w{n}")).collect();
         let known = Known::new(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let found = terms(&words.join(" "), &known).unwrap();
-        assert_eq!((found.terms.len(), found.pairs.len()), (MOST_TERMS, MOST_PAIRS));
+        assert_eq!((found.terms.len(), found.pairs.len()), (MAX_TERMS, MAX_PAIRS));
         let unknown = "unbekannterdings ".repeat(3000);
         assert!(terms(&unknown, &known).unwrap().terms.is_empty());
     }

@@ -1,7 +1,8 @@
-//! The words of the index, as the vocabulary of a domain.
+//! The words of the lexical index, as the vocabulary of a domain.
 //!
-//! Invariants: what was removed may still be counted until tantivy merges it away; comparing spellings walks only the
-//! words that share the first letter.
+//! Takes words, gives counts and near spellings.
+//! Invariants: removed evidences may count until tantivy merges them away; fuzzy matching walks only words with the
+//! same first letter.
 
 use std::path::Path;
 
@@ -13,10 +14,10 @@ use super::{Fields, failed};
 use crate::IndexError;
 use ragonite_base::Language;
 
-/// Words that one comparison gives; more are too many to mean one.
-const MOST_NEAR: usize = 256;
+/// Maximum of fuzzy matches; more are too many to mean one word.
+const MAX_NEAR: usize = 256;
 
-/// The words in an index.
+/// The words of an index.
 pub(super) struct IndexedWords<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) fields: Fields,
@@ -35,7 +36,7 @@ impl IndexedWords<'_> {
                 Some(next) => from_first.lt(next.to_string()).into_stream()?,
                 None => from_first.into_stream()?,
             };
-            while found.len() < MOST_NEAR && near.advance() {
+            while found.len() < MAX_NEAR && near.advance() {
                 let Ok(key) = std::str::from_utf8(near.key()) else { continue };
                 let count = u64::from(near.value().doc_freq);
                 match found.iter_mut().find(|(other, _)| other == key) {
@@ -51,7 +52,7 @@ impl IndexedWords<'_> {
         let terms = words.iter().map(|word| Term::from_field_text(self.fields.text, word)).collect();
         let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_searcher(self.searcher))?;
         for segment in self.searcher.segment_readers() {
-            // The first one is enough.
+            // One match is enough.
             if weight.scorer(segment, 1.0)?.doc() != TERMINATED {
                 return Ok(true);
             }

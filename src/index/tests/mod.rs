@@ -373,7 +373,7 @@ fn a_kill_while_a_domain_is_made_does_not_block_its_name() {
     fs::write(wiki.join("domain.db"), "").unwrap();
     assert!(matches!(open(folder.path(), &embedder), Err(IndexError::NotFound { .. })));
     let mut index =
-        Index::open_or_create(&wiki, NewDomain::default(), embedder.identity(), (&CancelToken::never(), &mut |_| {}))
+        Index::open_or_create(&wiki, NewDomain::default(), embedder.identity(), &CancelToken::never(), &mut |_| {})
             .unwrap();
     ingest(&mut index, &pages(), &embedder).unwrap();
     assert_all_found(&index, &embedder, &pages());

@@ -209,7 +209,7 @@ impl Candidates {
         let (mut arranged, day) = postprocess(&self.fused, &self.stored, (&asked, meant, self.today), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {
-            self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))
+            self.stored.get(&id).map(|stored| naming.named(&stored.evidence, stored.indexed)).unwrap_or_default()
         };
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
         let kept = self.rests.reserve_slot(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
