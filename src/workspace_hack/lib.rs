@@ -1,0 +1,1 @@
+//! Nothing: see the `Cargo.toml` of this package.
