@@ -16,7 +16,9 @@ use ragonite_app::Problem;
 use ragonite_base::{CancelSource, CancelToken, Language, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
-use ragonite_rag::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
+use ragonite_rag::answer::{
+    self, AnswerError, LanguagePair, TranslateInput, TranslationHow, translate, translation_wanted,
+};
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings, Retrieved, SearchContext, SearchInput, search};
 use ragonite_workers::{cancel_on_interrupt, problem};
 
@@ -54,7 +56,7 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
         Some(languages) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
             let generator = asked.model.id(&start.profile.profile.generator);
-            translated(start, (args, languages, (generator, max_tokens)), &token, output)?
+            translated(start, args, languages, generator, max_tokens, &token, output)?
         }
         _ => None,
     };
@@ -91,7 +93,10 @@ struct Translation {
 /// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
 fn translated(
     start: &CommandContext,
-    (args, (from, to), (generator, max_tokens)): (&Search, (Language, Language), (&str, usize)),
+    args: &Search,
+    languages: LanguagePair,
+    generator: &str,
+    max_tokens: usize,
     cancel: &CancelToken,
     output: &mut Output,
 ) -> Result<Option<Translation>, Failure> {
@@ -106,6 +111,7 @@ fn translated(
     // Where it was asked for, the absence of the weights is an error, which says what to do.
     output.progress(&format!("translating with {}", generator.id));
     let mut generator = start.generator(generator, cancel)?;
+    let LanguagePair { from, to } = languages;
     let input = TranslateInput { question: &args.query, from, to, max_tokens };
     let started = Instant::now();
     let answer::Translation { text, how, .. } = translate(&mut generator, &input, cancel)?;
