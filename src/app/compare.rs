@@ -10,7 +10,7 @@ use super::state::App;
 use super::steps::Asked;
 use super::turn::Stored;
 use super::{Effect, Refusal, TurnKey, Wording};
-use ragonite_config::{Setting, SettingsOverride};
+use ragonite_config::{Setting, SettingChange, SettingsOverride};
 use ragonite_history::{OtherSetting, Trace, Variant};
 use ragonite_rag::retrieval::Override;
 
@@ -47,8 +47,9 @@ impl App {
             settings.model = self.turn_settings().model;
         }
         let differing = Setting::differing(&before, &settings);
-        let others: Vec<OtherSetting> =
-            differing.map(|(setting, from, to)| OtherSetting { key: setting.key().to_owned(), from, to }).collect();
+        let others: Vec<OtherSetting> = differing
+            .map(|SettingChange { setting, from, to }| OtherSetting { key: setting.key().to_owned(), from, to })
+            .collect();
         let mut domain_settings = match other {
             Variation::SettingsNow => self.overrides.keys(),
             Variation::Settings(_) | Variation::Pick(_) => record.trace.domain_settings.clone(),

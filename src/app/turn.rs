@@ -196,7 +196,7 @@ impl Turn {
         let trace = &mut self.record.trace;
         let known = trace.known(&settings).len();
         let is_new = !trace.is_explained_by(method) || trace.has_group_to_part(&settings);
-        let stopped = Attribution::stopped(method, &clusters, (total, settings.temperature));
+        let stopped = Attribution::stopped(method, &clusters, total, settings.temperature);
         let stopped = stopped.filter(|stopped| purpose == Purpose::Answer && is_new && stopped.clusters.len() > known);
         let is_kept = stopped.is_some();
         if let Some(stopped) = stopped {

@@ -1,4 +1,4 @@
-//! What can be wrong with the configuration.
+//! Errors of the configuration.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,43 +6,43 @@ use std::path::PathBuf;
 use ragonite_inference::InferenceError;
 use ragonite_rag::attribution::SettingError;
 
-/// Why there is no configuration to run with.
+/// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file named on the command line, or the platform's, could not be read.
+    /// The configuration file could not be read.
     #[error("reading the configuration file `{path}`")]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The file is no TOML, or has a key or value that means nothing.
+    /// The file is no TOML, or has an unknown key or value.
     #[error("the configuration file `{path}` is wrong{hint}")]
     Parse {
         /// The file.
         path: PathBuf,
         /// `, did you mean …?`, `, … belongs under …`, or empty.
         hint: String,
-        /// Where and what.
+        /// Position and cause.
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// A value that no setting can have.
+    /// A value that the setting cannot have.
     #[error("`{key}` is set to {found}, but must be {needed}")]
     Value {
         /// Full name of the key.
         key: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: String,
-        /// What would do.
+        /// Description of valid values.
         needed: &'static str,
     },
-    /// A value that attribution cannot compute with.
+    /// A setting of attribution is out of range.
     #[error(transparent)]
     Attribution(#[from] SettingError),
-    /// The platform names no folder for data and none was given.
+    /// There is no data folder: none was given and the platform names none.
     #[error("no folder for data: neither `--data-dir` nor $RAGONITE_HOME is set and the platform names none")]
     NoDataFolder,
     /// The catalog lacks the profile or one of its models.

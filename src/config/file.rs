@@ -1,4 +1,6 @@
-//! `config.toml`: every key, its default, and clear errors for all else.
+//! `config.toml`: its keys with their defaults, and errors for unknown keys and values.
+//!
+//! Not here: overrides of domains (`overrides`).
 
 use std::fs;
 use std::io;
@@ -24,74 +26,74 @@ use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 /// The documented example; every key in it has its default.
 pub const EXAMPLE: &str = include_str!("../../config.toml.example");
 
-/// Variable that says what may compute; it wins over the file.
+/// Variable that names the device; it overrides the file.
 const DEVICE_VARIABLE: &str = "RAGONITE_DEVICE";
 
-/// Keys at the top that have no default.
+/// Top-level keys without a default.
 const WITHOUT_DEFAULT: [&str; 4] = ["profile", "data_dir", "models_dir", "sources"];
 
-/// Least similarity (Jaro-Winkler) of an unknown key to a known one that makes a suggestion.
+/// Least Jaro-Winkler similarity of a suggested key to an unknown one.
 const SUGGESTION_LEVEL: f64 = 0.8;
 
-/// All settings.
+/// The configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Profile; `starter` when left out.
+    /// Profile; by the machine if left out.
     pub profile: Option<String>,
     /// Folder for domains and history.
     pub data_dir: Option<PathBuf>,
-    /// Folder with weights, searched first.
+    /// Folder with weights, which is searched first.
     pub models_dir: Option<PathBuf>,
-    /// Evidences that go into the prompt; the profile decides when left out.
+    /// Evidences in the prompt; by default as in the profile.
     pub sources: Option<usize>,
-    /// Whether hits are reranked, where the profile has a reranker.
+    /// Whether hits are reranked, if the profile has a reranker.
     pub rerank: Reranking,
-    /// What may compute.
+    /// The device for computing.
     pub device: DeviceChoice,
-    /// How documents become evidence.
+    /// Splitting of documents.
     pub evidence: EvidenceSettings,
-    /// How evidence is stored.
+    /// Storing of evidence.
     pub index: IndexSettings,
-    /// How evidence is found.
+    /// Settings of the search.
     pub retrieval: RetrievalSettings,
-    /// How prompts are built.
+    /// Settings of prompts.
     pub prompt: PromptSettings,
-    /// How the model generates.
+    /// Settings of generation.
     pub generation: Generation,
-    /// How answers are explained.
+    /// Settings of attribution.
     pub attribution: AttributionSettings,
-    /// How the screen looks.
+    /// Settings of the screen.
     pub screen: ScreenSettings,
-    /// Keys by action; `none` takes a key away.
+    /// Keys by action; `none` removes a key.
     pub keys: IndexMap<String, Vec<String>>,
 }
 
-/// How the model generates.
+/// Settings of generation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Generation {
-    /// Which model writes.
+    /// The generator.
     pub model: GeneratorChoice,
-    /// 0 takes the likeliest token always; above 0 tokens are drawn.
+    /// 0 means greedy decoding; above 0 tokens are sampled.
     pub temperature: f32,
-    /// Makes drawn tokens the same again.
+    /// Seed of sampling.
     pub seed: u32,
-    /// Processor threads; 0 means one per physical core.
+    /// CPU threads; 0 means one per physical core.
     pub threads: usize,
-    /// Tokens that prompt and answer may have together; 0 means as many as the profile says.
+    /// Tokens of the context; 0 means as in the profile.
     pub context_tokens: usize,
-    /// How the state of what was read is kept.
+    /// Type of the KV cache.
     pub kv_cache: KvCacheType,
-    /// How attention is computed.
+    /// Whether flash attention is used.
     pub flash_attention: FlashAttention,
-    /// How answers are written.
+    /// Deterministic or fast decoding.
     pub writing: Decoding,
-    /// Minutes without work after which the model leaves the memory; 0 means never.
+    /// Idle minutes until the model is unloaded; 0 means never.
     pub unload_after_minutes: u64,
-    /// Whether questions to go on with are looked for after an answer.
+    /// Whether questions are suggested after an answer.
     pub suggestions: Suggestions,
-    /// Whether answers are explained before that is asked for.
+    /// Whether answers are explained before the user asks.
     pub explain_ahead: ExplainAhead,
 }
 
@@ -114,17 +116,17 @@ impl Default for Generation {
 }
 
 impl Generation {
-    /// How tokens are chosen.
+    /// The sampling of answers.
     pub fn sampling(&self) -> Sampling {
         Sampling::at(self.temperature, self.seed)
     }
 
-    /// Time without work after which the model leaves the memory.
+    /// Idle time until the model is unloaded.
     pub fn unload_after(&self) -> Option<Duration> {
         (self.unload_after_minutes > 0).then(|| Duration::from_secs(self.unload_after_minutes.saturating_mul(60)))
     }
 
-    /// How a generator is loaded on `device` where the profile allows so many tokens.
+    /// Settings for loading a generator on `device`; `profile_tokens` is the profile's context size.
     pub fn generator(&self, profile_tokens: usize, device: DeviceChoice) -> GeneratorSettings {
         GeneratorSettings {
             context_tokens: if self.context_tokens == 0 { profile_tokens } else { self.context_tokens },
@@ -142,7 +144,7 @@ impl Config {
     /// Reads `file`, or the platform's configuration file if there is one, or takes the defaults.
     ///
     /// # Errors
-    /// When a named file cannot be read, or a file says something that means nothing.
+    /// When a named file cannot be read, or a file is invalid.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         let Some(path) = file.map(Path::to_owned).or_else(Paths::config_file) else { return Ok(Self::default()) };
         match fs::read_to_string(&path) {
@@ -166,10 +168,10 @@ impl Config {
         Ok(config)
     }
 
-    /// What may compute in this run: $RAGONITE_DEVICE, else what the file says.
+    /// The device of this run: from $RAGONITE_DEVICE, or else the file.
     ///
     /// # Errors
-    /// When the variable says something that means nothing.
+    /// When the variable has an invalid value.
     pub fn device_of_this_run(&self) -> Result<DeviceChoice, ConfigError> {
         let Some(typed) = variable(DEVICE_VARIABLE) else { return Ok(self.device) };
         let found = typed.to_string_lossy().into_owned();
@@ -180,7 +182,7 @@ impl Config {
         })
     }
 
-    /// What a turn is answered with where its domain has no settings of its own.
+    /// The settings of a turn in a domain without overrides.
     pub fn turn_settings(&self, profile: &Profile) -> TurnSettings {
         TurnSettings {
             sources: self.sources.unwrap_or(profile.top_k),
@@ -230,7 +232,7 @@ impl Config {
     }
 }
 
-/// What is said of an unknown key or choice: where it belongs, else the nearest one that is known. From serde's message:
+/// A hint for an unknown key or choice: the table it belongs to, or else the nearest known word. From serde's message
 /// "unknown field `a`, expected one of `b`, `c`".
 fn hint(message: &str) -> Option<String> {
     let start = message.find("unknown field").or_else(|| message.find("unknown variant"))?;
@@ -249,7 +251,7 @@ fn hint(message: &str) -> Option<String> {
         .map(|(_, known)| format!(", did you mean `{known}`?"))
 }
 
-/// Where in the file a key stands that is known somewhere.
+/// The table of a key that is known elsewhere.
 fn place_of(key: &str) -> Option<String> {
     let defaults = toml::Table::try_from(Config::default()).ok()?;
     let is_at_the_top = WITHOUT_DEFAULT.contains(&key) || defaults.get(key).is_some_and(|value| !value.is_table());

@@ -1,10 +1,9 @@
-//! File -> [`Config`]; what a domain changes of it; where things lie; which profile runs.
+//! The configuration: [`Config`], overrides of domains, paths, and the profile.
 //!
-//! Takes the command line's choices, `config.toml` and the environment; gives settings that are complete and checked.
-//! Invariants: `config.toml.example` equals the defaults; an unknown key is an error that names the nearest known one;
-//! the program never writes a configuration file, only the settings a domain has of its own. This is the only room that
-//! reads the environment.
-//! Not here: what the settings mean (each room documents its own).
+//! Takes the command line, `config.toml` and the environment; gives complete and checked settings.
+//! Invariants: `config.toml.example` has the defaults; an unknown key is an error with the nearest known key; the
+//! program never writes a configuration file, only the overrides of a domain. Only this crate reads the environment.
+//! Not here: the meaning of settings (each crate documents its own).
 
 mod error;
 mod file;
@@ -28,4 +27,4 @@ pub use screen::{
     Background, Borders, Colours, Letters, Mouse, ScreenLanguage, ScreenSettings, TerminalTraits, ThemeName,
     locale_language, terminal_traits,
 };
-pub use setting::{Group, Refused, Setting, Takes, Way};
+pub use setting::{Group, Refused, Setting, SettingChange, Takes, Way};

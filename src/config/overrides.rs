@@ -1,6 +1,6 @@
-//! What a domain changes of the configured settings.
+//! Overrides: the settings that a domain has of its own.
 //!
-//! Invariants: every value is one its setting takes; what a domain does not change is as configured, whatever that is.
+//! Invariants: every value is valid for its setting; all other settings follow the configuration.
 //! Not here: the file (`overrides_file`).
 
 use std::collections::BTreeMap;
@@ -8,44 +8,44 @@ use std::collections::BTreeMap;
 use super::{Refused, Setting};
 use ragonite_history::TurnSettings;
 
-/// The settings a domain has of its own, in the order of the screen.
+/// Values by setting, in the order of the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SettingsOverride(BTreeMap<Setting, String>);
 
-/// What somebody did to the settings of a domain, apart from what others did to them meanwhile.
+/// An edit of the overrides, which can be merged with concurrent edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// These were given values.
+    /// Settings with a new value.
     pub set: SettingsOverride,
-    /// These are as configured again.
+    /// Settings that follow the configuration again.
     pub restored: Vec<Setting>,
 }
 
 impl SettingsOverride {
-    /// Whether everything is as configured.
+    /// Whether there is no override.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this setting is the domain's own.
+    /// Whether this setting is overridden.
     pub fn has(&self, setting: Setting) -> bool {
         self.0.contains_key(&setting)
     }
 
-    /// The settings with their values.
+    /// The overridden settings with their values.
     pub fn iter(&self) -> impl Iterator<Item = (Setting, &str)> {
         self.0.iter().map(|(setting, text)| (*setting, text.as_str()))
     }
 
-    /// Their names.
+    /// Keys of the overridden settings.
     pub fn keys(&self) -> Vec<String> {
         self.0.keys().map(|setting| setting.key().to_owned()).collect()
     }
 
-    /// Makes a setting the domain's own.
+    /// Overrides a setting.
     ///
     /// # Errors
-    /// Where it cannot have that value; nothing is changed then.
+    /// When the value is invalid; nothing changes then.
     pub fn set(&mut self, setting: Setting, text: &str) -> Result<(), Refused> {
         let mut tried = TurnSettings::default();
         setting.write(&mut tried, text)?;
@@ -53,10 +53,10 @@ impl SettingsOverride {
         Ok(())
     }
 
-    /// As [`SettingsOverride::set`]; a value that is the configured one is no change.
+    /// Like [`SettingsOverride::set`], but the configured value removes the override.
     ///
     /// # Errors
-    /// Where it cannot have that value; nothing is changed then.
+    /// When the value is invalid; nothing changes then.
     pub fn choose(&mut self, setting: Setting, text: &str, configured: &TurnSettings) -> Result<(), Refused> {
         self.set(setting, text)?;
         if self.0.get(&setting).is_some_and(|text| *text == setting.text(configured)) {
@@ -65,30 +65,30 @@ impl SettingsOverride {
         Ok(())
     }
 
-    /// Takes a setting as it is configured.
+    /// Removes the override of a setting.
     pub fn restore(&mut self, setting: Setting) {
         self.0.remove(&setting);
     }
 
-    /// What makes `before` these.
+    /// The edit that turns `before` into `self`.
     pub fn since(&self, before: &Self) -> Edit {
         let set = self.0.iter().filter(|(setting, text)| before.0.get(setting) != Some(text));
         let restored = before.0.keys().filter(|setting| !self.0.contains_key(setting)).copied().collect();
         Edit { set: Self(set.map(|(setting, text)| (*setting, text.clone())).collect()), restored }
     }
 
-    /// Makes an edit; all else stays.
+    /// Applies an edit.
     pub fn edit(&mut self, edit: &Edit) {
         self.0.extend(edit.set.0.clone());
         self.0.retain(|setting, _| !edit.restored.contains(setting));
     }
 
-    /// The configured settings with these in place of theirs.
+    /// The configured settings with the overrides applied.
     #[must_use]
     pub fn applied_to(&self, configured: &TurnSettings) -> TurnSettings {
         let mut settings = configured.clone();
         for (setting, text) in self.iter() {
-            // Each value was taken once already.
+            // Each value was valid when it was set.
             if let Err(error) = setting.write(&mut settings, text) {
                 tracing::warn!(%error, "a setting of the domain is left out");
             }

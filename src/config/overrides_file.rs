@@ -1,9 +1,9 @@
-//! `settings.toml` in the folder of a domain: what it changes of the configuration.
+//! `settings.toml` in the folder of a domain: its overrides.
 //!
 //! Takes the folder of a domain, gives [`StoredChanges`]; takes [`SettingsOverride`] and writes them.
-//! Invariants: reading never fails: what cannot be used is told and is as configured; writing replaces the file as a
-//! whole or leaves it as it was; the file is readable by its owner only; without changes there is no file.
-//! Not here: who is told (`runtime`, `run`).
+//! Invariants: reading never fails: invalid values are reported and follow the configuration; the file is replaced as a
+//! whole or stays unchanged; only its owner can read it; without overrides there is no file.
+//! Not here: reporting (`workers`, `cli`).
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -16,11 +16,11 @@ use super::{Edit, Refused, Setting, SettingsOverride};
 use ragonite_base::clean_line;
 use ragonite_index::{SETTINGS_FILE, SETTINGS_TEMPORARY};
 
-/// How the file begins.
+/// The first lines of the file.
 const HEAD: &str = "# What this domain changes of the configuration. Written by ragonite: its settings on the screen, and\n\
     # `ragonite domain set`.\n";
 
-/// What is wrong with the stored settings of a domain.
+/// A problem with the overrides of a domain.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangesError {
     /// The file cannot be read.
@@ -28,7 +28,7 @@ pub enum ChangesError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -37,24 +37,24 @@ pub enum ChangesError {
     Parse {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// Position and cause.
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// No setting has this name.
+    /// There is no such setting.
     #[error("`{path}` has `{key}`, which is no setting of a domain")]
     Unknown {
         /// The file.
         path: PathBuf,
-        /// As written.
+        /// The key in the file.
         key: String,
     },
-    /// A setting has a value that it cannot have.
+    /// A value is invalid.
     #[error("`{path}` has a value that cannot be used and is as configured")]
     Value {
         /// The file.
         path: PathBuf,
-        /// Which, and what would do.
+        /// The setting and its valid values.
         #[source]
         source: Refused,
     },
@@ -63,22 +63,22 @@ pub enum ChangesError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
-/// What the file of a domain says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 pub struct StoredChanges {
-    /// What can be used of it.
+    /// The valid overrides.
     pub changes: SettingsOverride,
-    /// What cannot.
+    /// The problems.
     pub damage: Vec<ChangesError>,
 }
 
-/// What the domain in `folder` changes of the configuration.
+/// Reads the overrides of the domain in `folder`.
 pub fn read_changes(folder: &Path) -> StoredChanges {
     let path = folder.join(SETTINGS_FILE);
     let failed = |error| StoredChanges { damage: vec![error], ..StoredChanges::default() };
@@ -114,7 +114,7 @@ impl StoredChanges {
     }
 }
 
-/// A value as it would be typed.
+/// A value as typed.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -133,10 +133,10 @@ pub fn write_changes(folder: &Path, changes: &SettingsOverride) -> Result<(), Ch
     written.map_err(|source| ChangesError::Write { path, source })
 }
 
-/// Changes some of what the domain in `folder` changes of the configuration, as its file says it now. Gives all of it.
+/// Applies an edit to the stored overrides of the domain in `folder`. Gives all overrides.
 ///
 /// # Errors
-/// When the file cannot be written; it is then as it was.
+/// When the file cannot be written; it is then unchanged.
 pub fn edit_changes(folder: &Path, edit: &Edit) -> Result<SettingsOverride, ChangesError> {
     let mut changes = read_changes(folder).changes;
     changes.edit(edit);

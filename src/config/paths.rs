@@ -1,4 +1,4 @@
-//! Where things lie on disk (design.md §3 and §4).
+//! Paths on disk: data, models, caches; and the variables of the environment that name them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -57,47 +57,47 @@ impl Paths {
         ProjectDirs::from("", "", "ragonite").map(|dirs| dirs.config_dir().join("config.toml"))
     }
 
-    /// Conversations.
+    /// The history.
     pub fn history(&self) -> PathBuf {
         self.data.join("history.db")
     }
 
-    /// All domains.
+    /// Folder of all domains.
     pub fn domains(&self) -> PathBuf {
         self.data.join("domains")
     }
 
-    /// One domain.
+    /// Folder of a domain.
     pub fn domain(&self, name: &DomainName) -> PathBuf {
         self.domains().join(name.as_str())
     }
 
-    /// Domains made of the documents of benchmarks, for `eval`; they are no domains of the user.
+    /// Folder of the domains that `eval` makes of benchmarks.
     pub fn benchmarks(&self) -> PathBuf {
         self.data.join("benchmarks")
     }
 
-    /// Results of `eval` that another run goes on from.
+    /// Results of `eval`, for resuming.
     pub fn results(&self) -> PathBuf {
         self.benchmarks().join("results")
     }
 
-    /// What the program logs while the screen is in use.
+    /// The log while the screen is in use.
     pub fn log(&self) -> PathBuf {
         self.data.join("ragonite.log")
     }
 
-    /// What the generator keeps of prompts it has read; it can be deleted at any time.
-    pub fn beginnings(&self) -> PathBuf {
+    /// Folder of the prefix cache; it can be deleted at any time.
+    pub fn prefix_cache(&self) -> PathBuf {
         self.data.join("cache").join("prompts")
     }
 
-    /// Which weights have been checked, where that cannot be noted beside them.
+    /// Which weights have been checked, if that cannot be noted beside them.
     pub fn stamps(&self) -> PathBuf {
         self.data.join("model-stamps")
     }
 
-    /// Folder that new weights are put into: the first of the search, made when needed.
+    /// Folder for new weights: the first of the search, created on demand.
     pub fn models_to_write(&self) -> &Path {
         self.models.first().map_or(&self.data, PathBuf::as_path)
     }
@@ -115,7 +115,7 @@ pub fn is_set(name: &str) -> bool {
     variable(name).is_some()
 }
 
-/// A path as somebody typed it: `~` is the folder of the user, as in a shell.
+/// A typed path: `~` is the home folder.
 pub fn typed_path(text: &str) -> PathBuf {
     let text = text.trim();
     let home = || variable("HOME");
@@ -136,7 +136,7 @@ pub fn variable_text(name: &str) -> Option<String> {
     variable(name).and_then(|value| value.into_os_string().into_string().ok())
 }
 
-/// What copies a text for this session.
+/// How a text is copied in this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Desktop {
     /// A Wayland session.
@@ -145,10 +145,10 @@ pub enum Desktop {
     X11,
     /// macOS.
     Mac,
-    /// No desktop, or one on the other end of SSH, behind tmux: as it is set up by default, it takes no text to copy from
-    /// a program's output, but from its own command, and hands it on to the terminal (tmux(1), `set-clipboard`).
+    /// No desktop, or one on the other end of SSH, behind tmux. By default tmux ignores a copied text in a program's
+    /// output, but takes it from its own command and hands it to the terminal (tmux(1), `set-clipboard`).
     Tmux,
-    /// None, or one on the other end of SSH.
+    /// No desktop, or one on the other end of SSH.
     None,
 }
 

@@ -1,9 +1,11 @@
-//! Which profile runs, and why.
+//! Chooses the profile of a run.
+//!
+//! Not here: the profiles themselves (`inference`, catalog).
 
 use super::ConfigError;
 use ragonite_inference::{Catalog, Profile};
 
-/// Profile of every machine without a usable GPU (design.md §3).
+/// Profile of machines without a usable GPU.
 const DEFAULT_PROFILE: &str = "starter";
 
 /// The profile of this run.
@@ -11,11 +13,11 @@ const DEFAULT_PROFILE: &str = "starter";
 pub struct ChosenProfile {
     /// Its models and settings.
     pub profile: Profile,
-    /// Why this one.
+    /// Reason of the choice.
     pub why: ProfileReason,
 }
 
-/// Why a profile runs.
+/// Reason of the choice of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProfileReason {
     /// The command line names it.
@@ -27,7 +29,7 @@ pub enum ProfileReason {
 }
 
 impl ProfileReason {
-    /// In words.
+    /// Description for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::CommandLine => "asked for on the command line",
@@ -37,32 +39,32 @@ impl ProfileReason {
     }
 }
 
-/// Free bytes of a GPU from which on the large profile is taken.
+/// Free bytes of GPU memory from which the large profile is chosen.
 const ENOUGH: u64 = 10_000_000_000;
 
-/// What GPUs have room for.
+/// Whether a GPU fits the large profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GpuFit {
-    /// This build computes with the processor.
+    /// This build computes on the CPU.
     NotBuilt,
-    /// There may be a GPU, and it is not used, for this reason.
+    /// A GPU is not used, for this reason.
     OfNoUse(GpuUnavailable),
-    /// There is none.
+    /// There is no GPU.
     NoGpu,
-    /// None has enough memory free.
+    /// No GPU has enough free memory.
     Little,
-    /// There is a GPU, but not the weights for it.
+    /// There is a GPU, but the weights are missing.
     NoWeights,
-    /// All that [`GpuFit::PROFILE`] needs.
+    /// A GPU has room for [`GpuFit::PROFILE`].
     Enough,
 }
 
 /// Whether the weights of a profile are on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights {
-    /// All of them.
+    /// All files.
     Here,
-    /// Not all.
+    /// Some files are missing.
     Missing,
 }
 
@@ -73,20 +75,20 @@ pub enum GpuUnavailable {
     NoDriver,
     /// The driver fails.
     DriverFails,
-    /// The driver knows no GPU.
+    /// The driver finds no GPU.
     NoGpu,
-    /// The program for it does not start.
+    /// The GPU build of the program does not start.
     NotStarted,
-    /// The program for it is another version.
+    /// The GPU build of the program has another version.
     OtherVersion,
-    /// The processor was asked for.
+    /// The CPU was chosen.
     NotWanted,
-    /// The command computes nothing.
+    /// The command needs no computing.
     NothingToCompute,
 }
 
 impl GpuUnavailable {
-    /// In words.
+    /// Description for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::NoDriver => "no NVIDIA driver",
@@ -104,7 +106,7 @@ impl GpuFit {
     /// The profile for machines with a GPU.
     pub const PROFILE: &'static str = "full";
 
-    /// What there is room for where the GPU with the most has so many bytes `free`.
+    /// The fit of a GPU with `free` bytes, the most of all GPUs.
     pub fn of(free: Option<u64>, weights: Weights) -> Self {
         match free {
             None => Self::NoGpu,
@@ -114,7 +116,7 @@ impl GpuFit {
         }
     }
 
-    /// In words.
+    /// Description for people.
     fn label(self) -> &'static str {
         match self {
             Self::NotBuilt => "this build uses no GPU",
@@ -127,7 +129,7 @@ impl GpuFit {
     }
 }
 
-/// As [`choose_profile_for`] a machine without a GPU.
+/// Like [`choose_profile_for`], for a machine without a GPU.
 ///
 /// # Errors
 /// When the catalog has no profile of that name.
@@ -139,7 +141,7 @@ pub fn choose_profile(
     choose_profile_for(catalog, asked, configured, GpuFit::NotBuilt)
 }
 
-/// The command line decides, then the configuration file, then the machine.
+/// Chooses by command line, then configuration file, then machine.
 ///
 /// # Errors
 /// When the catalog has no profile of that name.

@@ -1,4 +1,4 @@
-//! The running program: how it was called, and which build it is.
+//! The running program: its path, arguments and build.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,27 +11,27 @@ use std::time::UNIX_EPOCH;
 const SPECIAL: &[char] =
     &[' ', '\t', '\n', '"', '\'', '\\', '$', '`', '*', '?', '&', ';', '|', '<', '>', '(', ')', '#', '~', '!'];
 
-/// The file this program was started from.
+/// The file of the running program.
 ///
 /// # Errors
-/// Where the system does not say.
+/// When the system does not know it.
 pub fn program_path() -> io::Result<PathBuf> {
     env::current_exe()
 }
 
-/// The system and the processor that the program was built for.
+/// Operating system and architecture of the build.
 #[must_use]
 pub fn built_for() -> String {
     format!("{} {}", env::consts::OS, env::consts::ARCH)
 }
 
-/// What was typed after the program's name.
+/// The arguments of the program.
 #[must_use]
 pub fn typed_arguments() -> Vec<OsString> {
     env::args_os().skip(1).collect()
 }
 
-/// The command as it would be typed again.
+/// The command line, quoted for a shell.
 #[must_use]
 pub fn command_line() -> String {
     let typed: Vec<String> = env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect();
@@ -45,8 +45,7 @@ fn quoted(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
-/// Tells this build of the program from others: its length and when it was made; its version where the system does not
-/// say.
+/// Identifies a build of the program: size and modification time of its file, or else its version.
 #[must_use]
 pub fn program_stamp() -> String {
     let file = env::current_exe().and_then(fs::metadata);

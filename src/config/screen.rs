@@ -1,8 +1,7 @@
-//! How the screen looks, which language it speaks and whether it listens to the mouse, as the user says; and what the
-//! environment says of the terminal and of the language.
+//! Settings of the screen, and what the environment tells about terminal and language.
 //!
-//! Invariant: what a variable says is read once, here, and given on as a value.
-//! Not here: the colours of a theme and the signs of a frame (`tui`).
+//! Invariant: variables are read once, here, and passed on as values.
+//! Not here: colours of themes and glyphs (`tui`).
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +12,13 @@ use ragonite_base::Language;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScreenSettings {
-    /// The colours.
+    /// Colours.
     pub theme: ThemeName,
-    /// The signs of frames, bars and marks.
+    /// Glyphs of frames, bars and marks.
     pub borders: Borders,
-    /// Whether the program takes the mouse.
+    /// Whether the program uses the mouse.
     pub mouse: Mouse,
-    /// The language of the texts.
+    /// Language of the texts.
     pub language: ScreenLanguage,
 }
 
@@ -27,7 +26,7 @@ pub struct ScreenSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThemeName {
-    /// As the terminal's background is, where it says so; else `ansi`.
+    /// By the terminal's background if known, else `ansi`.
     #[default]
     Auto,
     /// For a dark background.
@@ -43,10 +42,10 @@ pub enum ThemeName {
 }
 
 impl ThemeName {
-    /// All that name a look, in the order of switching.
+    /// All but `Auto`, in the order of switching.
     pub const ALL: [Self; 5] = [Self::Dark, Self::Light, Self::Ansi, Self::HighContrast, Self::Plain];
 
-    /// As the configuration names it.
+    /// Name in the configuration.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,26 +59,26 @@ impl ThemeName {
     }
 }
 
-/// What frames, bars and marks are made of.
+/// Glyphs of frames, bars and marks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Borders {
-    /// As the terminal can.
+    /// By the terminal.
     #[default]
     Auto,
     /// Lines and blocks.
     Unicode,
-    /// Signs of ASCII.
+    /// ASCII only.
     Ascii,
 }
 
-/// Whether the program takes the mouse.
+/// Whether the program uses the mouse.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mouse {
     /// The wheel scrolls, a click selects; the terminal selects text with Shift.
     On,
-    /// The mouse is the terminal's.
+    /// The mouse is left to the terminal.
     #[default]
     Off,
 }
@@ -88,7 +87,7 @@ pub enum Mouse {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScreenLanguage {
-    /// As the locale says; English where it names a language the screen does not speak.
+    /// By the locale; English if the screen does not have its language.
     #[default]
     Auto,
     /// English.
@@ -98,7 +97,7 @@ pub enum ScreenLanguage {
 }
 
 impl ScreenLanguage {
-    /// As the user says, else as the locale is.
+    /// The chosen language, or else that of the locale.
     pub fn chosen(self, locale: Language) -> Language {
         match self {
             Self::Auto => locale,
@@ -108,40 +107,40 @@ impl ScreenLanguage {
     }
 }
 
-/// Which colours a terminal shows.
+/// Colours that a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colours {
-    /// None, or the user wants none.
+    /// No colours, or the user wants none.
     None,
-    /// The sixteen of its palette.
+    /// The palette of sixteen.
     Sixteen,
-    /// Those and 240 more, which are the same everywhere.
+    /// The palette and 240 fixed colours.
     Many,
-    /// Any.
+    /// All colours.
     Rgb,
 }
 
-/// How light the background of a terminal is.
+/// Background of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Background {
     /// Dark.
     Dark,
     /// Light.
     Light,
-    /// The terminal does not say.
+    /// Unknown.
     Unknown,
 }
 
-/// Which signs a terminal shows.
+/// Characters that a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Letters {
     /// All.
     Unicode,
-    /// ASCII is all that is certain.
+    /// Only ASCII is certain.
     Ascii,
 }
 
-/// What the environment says of the terminal.
+/// Properties of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalTraits {
     /// Its colours.
@@ -152,12 +151,12 @@ pub struct TerminalTraits {
     pub letters: Letters,
 }
 
-/// What the environment of this run says of the terminal.
+/// The properties of this terminal, from the environment.
 pub fn terminal_traits() -> TerminalTraits {
     traits(|name| variable(name).map(|value| value.to_string_lossy().into_owned()))
 }
 
-/// Variables are those that are set and not empty.
+/// `variable` gives variables that are set and not empty.
 fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     let terminal = variable("TERM").unwrap_or_default();
     let says = |name: &str, texts: &[&str]| variable(name).is_some_and(|value| texts.contains(&value.as_str()));
@@ -171,14 +170,14 @@ fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     } else {
         Colours::Sixteen
     };
-    // `15;0`: the colour of the text and, last, that of the background, as numbers of the palette.
+    // `15;0`: foreground and, last, background, as numbers of the palette.
     let ground = variable("COLORFGBG").and_then(|both| both.rsplit(';').next()?.parse::<u8>().ok());
     let background = match ground {
         Some(0..=6 | 8) => Background::Dark,
         Some(7 | 9..=15) => Background::Light,
         _ => Background::Unknown,
     };
-    // The first of these that is set decides. A machine without any is often a container in a terminal that can.
+    // The first set variable decides. Without any, the machine is often a container in a Unicode terminal.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).map(|name| name.to_lowercase());
     let is_utf8 = locale.is_none_or(|name| name.contains("utf-8") || name.contains("utf8"));
     let letters =
@@ -186,12 +185,12 @@ fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     TerminalTraits { colours, background, letters }
 }
 
-/// The language that the environment of this run wants messages in.
+/// The language of messages, from the environment.
 pub fn locale_language() -> Language {
     language(|name| variable(name).map(|value| value.to_string_lossy().into_owned()))
 }
 
-/// The first of these variables that is set decides, as for every program (POSIX, section 8.2).
+/// The first set variable decides (POSIX, section 8.2).
 fn language(variable: impl Fn(&str) -> Option<String>) -> Language {
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(variable).unwrap_or_default().to_lowercase();
     // `de`, `de_AT.UTF-8`, `de-CH`, `de@euro`.

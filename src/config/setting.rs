@@ -1,9 +1,9 @@
-//! The settings that a domain may have of its own: their names, what they may be, how they are read and written.
+//! The settings that a domain may override: names, values, reading and writing.
 //!
 //! Takes and gives [`TurnSettings`], one value at a time as text.
-//! Invariants: every one of them is read anew for each question, so that nothing needs to be indexed again; a value that
-//! is refused changes nothing; the order of the settings is the order on the screen.
-//! Not here: keeping them (`kept`), the configuration's own values (`file`).
+//! Invariants: all of them are read for each question, so no change needs reindexing; a refused value changes nothing;
+//! the order is that of the screen.
+//! Not here: storing (`overrides_file`), the configured values (`file`).
 
 use std::iter;
 
@@ -11,91 +11,102 @@ use super::setting_value::Value;
 use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
 
-/// What a setting is about.
+/// Group of settings on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Which evidence an answer is made from.
+    /// Search.
     Retriever,
-    /// How it is written.
+    /// Answer.
     Generator,
-    /// How it is explained.
+    /// Attribution.
     Attribution,
 }
 
-/// What a setting may be.
+/// Valid values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Takes {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Some of the words of the first list, separated by commas; the second list is offered.
+    /// Some words of the first list, comma-separated; the second list has the offered ones.
     SomeOf(&'static [&'static str], &'static [&'static str]),
-    /// A whole number within these, in steps of the third.
+    /// A whole number: least, greatest, step.
     Count(u32, u32, u32),
-    /// A number within these, in steps of the third.
+    /// A number: least, greatest, step.
     Number(f64, f64, f64),
-    /// The word for the profile's generator, or the id of another.
+    /// The word for the profile's generator, or the id of another generator.
     Generator,
 }
 
-/// Which way a value is stepped.
+/// Direction of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// To the next choice or the larger number.
+    /// To the next choice or a larger number.
     On,
-    /// To the choice before or the smaller number.
+    /// To the previous choice or a smaller number.
     Back,
 }
 
-/// A value that a setting cannot have.
+/// A setting with different values in two turns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingChange {
+    /// The setting.
+    pub setting: Setting,
+    /// Value in the first turn, as text.
+    pub from: String,
+    /// Value in the second turn, as text.
+    pub to: String,
+}
+
+/// An invalid value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} cannot be `{found}`: {needed}")]
 pub struct Refused {
-    /// Name of the setting.
+    /// Key of the setting.
     pub key: &'static str,
-    /// What was wanted.
+    /// The refused value.
     pub found: String,
-    /// What would do.
+    /// Description of valid values.
     pub needed: String,
 }
 
 macro_rules! settings {
     ($($setting:ident $group:ident $key:literal $label:literal $($field:ident).+ $takes:expr, $says:literal;)*) => {
-        /// A setting that a domain may have of its own.
+        /// A setting that a domain may override.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Setting {
             $(#[doc = $says] $setting,)*
         }
 
         impl Setting {
-            /// Every one of them, by group.
+            /// All settings, by group.
             pub const ALL: &[Self] = &[$(Self::$setting),*];
 
-            /// Its name in a configuration.
+            /// Key in the configuration.
             pub fn key(self) -> &'static str {
                 match self { $(Self::$setting => $key,)* }
             }
 
-            /// Its name on the screen.
+            /// Name on the screen.
             pub fn label(self) -> &'static str {
                 match self { $(Self::$setting => $label,)* }
             }
 
-            /// What it does, in a line.
+            /// Description in a line.
             pub fn description(self) -> &'static str {
                 match self { $(Self::$setting => $says,)* }
             }
 
-            /// What it is about.
+            /// Group on the screen.
             pub fn group(self) -> Group {
                 match self { $(Self::$setting => Group::$group,)* }
             }
 
-            /// What it may be.
+            /// Valid values.
             pub fn takes(self) -> Takes {
                 match self { $(Self::$setting => $takes,)* }
             }
 
-            /// Its value as text.
+            /// Value as text.
             pub fn text(self, of: &TurnSettings) -> String {
                 match self { $(Self::$setting => of.$($field).+.text(),)* }
             }
@@ -167,21 +178,21 @@ settings! {
 }
 
 impl Setting {
-    /// The setting of this name.
+    /// The setting with this key.
     pub fn of_key(key: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|setting| setting.key() == key)
     }
 
-    /// The settings that are not alike, each with its value in `one` and in `other`.
-    pub fn differing(one: &TurnSettings, other: &TurnSettings) -> impl Iterator<Item = (Self, String, String)> {
-        let both = |setting: Self| (setting, setting.text(one), setting.text(other));
-        Self::ALL.iter().copied().map(both).filter(|(_, one, other)| one != other)
+    /// The settings that differ, with their values in `one` and `other`.
+    pub fn differing(one: &TurnSettings, other: &TurnSettings) -> impl Iterator<Item = SettingChange> {
+        let change = |setting: Self| SettingChange { setting, from: setting.text(one), to: setting.text(other) };
+        Self::ALL.iter().copied().map(change).filter(|change| change.from != change.to)
     }
 
-    /// Gives it the value of a text.
+    /// Sets the value from a text.
     ///
     /// # Errors
-    /// Where it cannot have that value; nothing is changed then.
+    /// When the value is invalid; nothing changes then.
     pub fn write(self, to: &mut TurnSettings, text: &str) -> Result<(), Refused> {
         let text = text.trim();
         let refused = || Refused { key: self.key(), found: ragonite_base::clean_line(text), needed: self.needed() };
@@ -191,7 +202,7 @@ impl Setting {
         self.assign(to, text).ok_or_else(refused)
     }
 
-    /// What would do, in words.
+    /// Description of valid values.
     pub fn needed(self) -> String {
         match self.takes() {
             Takes::OneOf(words) => format!("use {}", listed(words)),
@@ -204,8 +215,8 @@ impl Setting {
         }
     }
 
-    /// The value before or behind that of `of`: choices begin again at their end, numbers stay within their bounds.
-    /// `generators` are the ids of those that can be chosen.
+    /// The next or previous value: choices wrap around, numbers stay within their bounds. `generators` are the ids of
+    /// available generators.
     pub fn stepped(self, of: &TurnSettings, way: Way, generators: &[String]) -> String {
         let now = self.text(of);
         match self.takes() {
@@ -223,7 +234,7 @@ impl Setting {
             Takes::Number(least, most, step) => {
                 let now = now.parse::<f64>().unwrap_or_default();
                 let to = if way == Way::On { now + step } else { now - step };
-                // Steps of a tenth must not add up to 0.30000000000000004.
+                // Avoids 0.30000000000000004 from steps of a tenth.
                 ((to.clamp(least, most) * 1e6).round() / 1e6).to_string()
             }
         }
@@ -231,7 +242,7 @@ impl Setting {
 }
 
 impl Takes {
-    /// Whether a text is within what is allowed.
+    /// Whether a text is a valid value.
     fn allow(self, text: &str) -> bool {
         match self {
             Self::OneOf(words) => words.contains(&text),
@@ -243,7 +254,7 @@ impl Takes {
     }
 }
 
-/// The choice before or behind this one; the first where it is none of them.
+/// The next or previous choice; the first if `now` is no choice.
 fn beside<'a>(all: &[&'a str], now: &str, way: Way) -> &'a str {
     let to = match (all.iter().position(|one| *one == now), way) {
         (None, _) => 0,

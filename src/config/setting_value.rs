@@ -16,7 +16,7 @@ use ragonite_rag::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 pub(super) trait Value: Clone {
     fn text(&self) -> String;
 
-    /// None where the text is none of its values.
+    /// None if the text is no valid value.
     fn read(text: &str) -> Option<Self>;
 }
 
@@ -68,7 +68,7 @@ impl Value for Vec<Kind> {
     }
 }
 
-/// The word a choice has in the configuration.
+/// The word of a choice in the configuration.
 fn word_of(value: &impl Serialize) -> String {
     toml::Value::try_from(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Settings under test, and the choices of one setting that a command compares.
+//! Settings under test, and the choices of one setting that an ablation compares.
 //!
-//! A further choice is one line in [`Ablation::choices`], and a line in `paper` where the paper has a figure for it.
+//! A further choice is one line in [`Ablation::choices`], and a line in `paper` if the paper has a figure for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,40 @@ use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind, Lineariz
 use ragonite_rag::prompt::{Neighbours, SourceOrder};
 use ragonite_rag::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
-/// Everything that may differ between two runs over the same questions.
+/// The settings that may differ between two runs over the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Variation {
     /// Context that is embedded, indexed and shown.
     pub context: ContextParts,
-    /// How documents are split and tables written.
+    /// Splitting of documents and form of tables.
     pub evidence: EvidenceSettings,
-    /// How evidence is found.
+    /// Settings of the search.
     pub retrieval: RetrievalSettings,
     /// Whether hits are reranked.
     pub rerank: Reranking,
-    /// Where the completed question comes from.
+    /// Origin of the completed question.
     pub completion: Completion,
-    /// In which order sources stand in the prompt.
+    /// Order of the sources in the prompt.
     pub order: SourceOrder,
-    /// How often the text around them stands there.
+    /// How often shared context occurs in the prompt.
     pub neighbours: Neighbours,
 }
 
-/// One of the runs that are compared.
+/// A run of an ablation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// The choice, for people.
+    /// Name of the choice, for people.
     pub name: String,
-    /// Its settings.
+    /// Settings of the run.
     pub variation: Variation,
 }
 
-/// The runs that are compared.
+/// The runs of an ablation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparing {
-    /// In the order of the paper, as far as it has them.
+    /// In the order of the paper, where it has them.
     pub variants: Vec<Variant>,
-    /// The one all others are held against: the settings as they are configured.
+    /// Index of the run that the others are compared with: the configured settings.
     pub default: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Comparing {
 pub enum Ablation {
     /// Title, heading, before and after, each alone, none and all.
     Context,
-    /// How tables are written.
+    /// Linearizer of tables.
     Linearizer,
     /// Rows, tables, or both.
     Index,
@@ -60,19 +60,19 @@ pub enum Ablation {
     Kinds,
     /// Dense, lexical, hybrid.
     Mode,
-    /// By ranks with several constants, or by scores.
+    /// By rank with several constants, and by score.
     Fusion,
     /// With and without the reranker.
     Rerank,
-    /// Who completes the question.
+    /// Origin of the completed question.
     Completion,
-    /// With and without searching for the translation of a question.
+    /// With and without translation of the question.
     Translation,
-    /// How many hits.
+    /// Number of hits.
     K,
-    /// The best source of the prompt last or first.
+    /// Best source of the prompt last or first.
     Order,
-    /// Text around several sources once or with each.
+    /// Shared context once or with each source.
     Neighbours,
 }
 
@@ -84,7 +84,7 @@ fn by_rank(variation: &mut Variation, k: u32) {
 }
 
 impl Ablation {
-    /// The word for it on the command line.
+    /// The word on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -103,10 +103,10 @@ impl Ablation {
         }
     }
 
-    /// The choices by name, each with what it changes.
+    /// The choices by name, each with its change.
     fn choices(self) -> Vec<(&'static str, Change)> {
         match self {
-            // The contexts have one table for all that is said of them.
+            // The choices of context are in a table of their own.
             Self::Context => Vec::new(),
             Self::Linearizer => vec![
                 ("verbalized", |v| v.evidence.linearizer = Linearizer::Verbalized),
@@ -169,7 +169,7 @@ impl Ablation {
         }
     }
 
-    /// The runs to compare; `configured` is the default, and stands last where it is none of the choices.
+    /// The runs to compare; `configured` is the default, and comes last if it is none of the choices.
     #[must_use]
     pub fn compare(self, configured: &Variation) -> Comparing {
         let mut variants: Vec<Variant> = if self == Self::Context {

@@ -1,8 +1,8 @@
-//! What was measured of each question -> means with their intervals, all together and by slice. Pure.
+//! Aggregates values of questions into means with intervals, for all questions and by slice. Pure.
 //!
-//! Invariants: a question of which something cannot be measured takes no part in that mean, and each mean says over how
-//! many questions it is; the turns of a conversation, in whatever language, stay together in a bootstrap.
-//! Not here: what is measured (`answers`, `attribution_eval`, `retrieval`), drawing (`table`).
+//! Invariants: a question without a value is not part of the mean, and each mean has its number of questions; in a
+//! bootstrap the turns of a conversation stay together, in all languages.
+//! Not here: measuring (`answers`, `attribution_eval`, `retrieval`), tables (`table`).
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -13,15 +13,15 @@ use super::slices::Slice;
 use super::stats::{Interval, interval, mean};
 use ragonite_base::Language;
 
-/// A question of which something was measured.
+/// A question with measured values.
 pub trait Measured {
-    /// What is measured, in the order of the tables.
+    /// The metrics, in the order of the tables.
     const NAMES: &'static [Metric];
 
     /// The question.
     fn question(&self) -> &Question;
 
-    /// What was measured of it; none where that could not be.
+    /// The value of a metric; none if it could not be measured.
     fn value(&self, name: Metric) -> Option<f64>;
 }
 
@@ -30,38 +30,38 @@ pub trait Measured {
 pub struct Figure {
     /// The mean.
     pub value: f64,
-    /// Its bootstrap interval; none of a single conversation.
+    /// Bootstrap interval; none for a single conversation.
     pub interval: Option<Interval>,
-    /// Over so many questions.
+    /// Number of questions.
     pub of: usize,
 }
 
-/// The figures of some questions.
+/// The figures of a set of questions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Which questions; none for all of them.
+    /// The slice; none for all questions.
     pub slice: Option<Slice>,
-    /// How many.
+    /// Number of questions.
     pub questions: usize,
-    /// One for each name; none where nothing was measured.
+    /// One per metric; none without values.
     pub figures: Vec<Option<Figure>>,
 }
 
 /// All figures of a run.
 #[derive(Debug, Clone)]
 pub struct Figures {
-    /// What was measured.
+    /// The metrics.
     pub names: &'static [Metric],
     /// All questions, then each slice in order.
     pub lines: Vec<Line>,
 }
 
-/// Whether a question is in a slice; every one is in none.
+/// Whether a question is in a slice; without a slice every question is.
 pub(super) fn is_in(question: &Question, slice: Option<Slice>) -> bool {
     slice.is_none_or(|slice| Slice::all_of(question).contains(&slice))
 }
 
-/// Values by the conversation of their question.
+/// Values grouped by conversation.
 pub(super) fn by_conversation<'q, V>(values: impl Iterator<Item = (&'q Question, V)>) -> Vec<Vec<V>> {
     let mut conversations: IndexMap<&str, Vec<V>> = IndexMap::new();
     for (question, value) in values {
@@ -71,7 +71,7 @@ pub(super) fn by_conversation<'q, V>(values: impl Iterator<Item = (&'q Question,
 }
 
 impl Figures {
-    /// Puts together what was measured of each question.
+    /// Aggregates the values of questions.
     #[must_use]
     pub fn of<T: Measured>(asked: &[T]) -> Self {
         let mut slices: Vec<Slice> = asked.iter().flat_map(|one| Slice::all_of(one.question())).collect();
@@ -86,7 +86,7 @@ impl Figures {
         Self { names: T::NAMES, lines }
     }
 
-    /// The figure of this name; none where nothing was measured.
+    /// A figure; none without values.
     #[must_use]
     pub fn get(&self, slice: Option<Slice>, name: Metric) -> Option<Figure> {
         let column = self.names.iter().position(|known| *known == name)?;
@@ -103,7 +103,7 @@ impl Figures {
         self.lines.iter().filter_map(language).collect()
     }
 
-    /// As in the JSON contract: the figures of all questions, and `by` slice the same.
+    /// The JSON contract: the figures of all questions, and by slice under `by`.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
         let mut by: Map<String, Value> =
@@ -145,7 +145,7 @@ fn figure<T: Measured>(name: Metric, asked: &[&T]) -> Option<Figure> {
     Some(Figure { value: mean(&values)?, interval: interval(&conversations), of: values.len() })
 }
 
-/// Puts a value under its name.
+/// Puts a value under the name of its metric.
 fn put(object: &mut Map<String, Value>, name: Metric, value: Value) {
     match name.path() {
         (field, None) => {
@@ -255,9 +255,9 @@ mod tests {
     fn what_three_hits_cannot_tell_is_left_open() {
         let few: Vec<Asked> = hand_made().into_iter().map(|one| Asked { k: 3, ..one }).collect();
         let figures = Figures::of(&few);
-        for told in [PageMatch::Page, PageMatch::Content, PageMatch::Url] {
-            assert_eq!(figures.get(None, Metric::Ranked(told, Ranking::HitAt5)), None);
-            assert_eq!(figures.get(None, Metric::Ranked(told, Ranking::HitAt10)), None);
+        for page_match in [PageMatch::Page, PageMatch::Content, PageMatch::Url] {
+            assert_eq!(figures.get(None, Metric::Ranked(page_match, Ranking::HitAt5)), None);
+            assert_eq!(figures.get(None, Metric::Ranked(page_match, Ranking::HitAt10)), None);
         }
         assert_eq!(figures.get(None, Metric::PrecisionAt10), None);
         assert!(figures.get(None, P_AT_1).is_some());

@@ -1,6 +1,6 @@
-//! What answers are worth: beside a judge's rating the measures that need none.
+//! Scores answers: the rating of a judge, and measures without a model.
 //!
-//! Not here: making the answers (`turn`), rating them (`judge`).
+//! Not here: generating answers (`turn`), judging (`judge`).
 
 use serde::Serialize;
 
@@ -11,18 +11,18 @@ use super::score::share;
 use super::{Answered, Question, Verdict};
 use ragonite_rag::answer::citation::without_marks;
 
-/// An answer with what it is worth.
+/// An answer with its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredAnswer {
     /// The answer.
     pub answered: Answered,
-    /// What the judge says.
+    /// The result of judging.
     pub judged: Judgement,
-    /// Words it shares with the right answer.
+    /// Words shared with the reference answer.
     pub overlap: Overlap,
 }
 
-/// What came of judging.
+/// The result of judging.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
@@ -35,15 +35,15 @@ pub enum Judgement {
 }
 
 impl ScoredAnswer {
-    /// Compares an answer with the right one.
+    /// Scores an answer against the reference answer.
     #[must_use]
     pub fn new(answered: Answered, judged: Judgement) -> Self {
-        let said = if answered.answer.answered { answered.answer.text.as_str() } else { "" };
-        let overlap = Overlap::of(said, &answered.question.answer, &answered.question.facts);
+        let text = if answered.answer.answered { answered.answer.text.as_str() } else { "" };
+        let overlap = Overlap::of(text, &answered.question.answer, &answered.question.facts);
         Self { answered, judged, overlap }
     }
 
-    /// The answer without its sources, as a judge reads it.
+    /// The answer without citations, for a judge.
     #[must_use]
     pub fn text(answered: &Answered) -> String {
         without_marks(&answered.answer.text)
@@ -59,11 +59,11 @@ impl ScoredAnswer {
     }
 }
 
-/// What answers say.
+/// Metrics of the text of answers.
 pub const ABOUT_TEXT: &[Metric] =
     &[Metric::AnswerRelevance, Metric::NotJudgedRate, Metric::TokenF1, Metric::GoldRecall, Metric::GoldContained];
 
-/// Where they are from.
+/// Metrics of the sources of answers.
 pub const ABOUT_SOURCES: &[Metric] = &[
     Metric::OosRate,
     Metric::ExpectedOosRate,
@@ -107,14 +107,14 @@ impl Measured for ScoredAnswer {
     }
 }
 
-/// The share of the numbers cited unasked that were sources.
+/// Share of valid citations among those that were not repaired.
 fn validity(one: &ScoredAnswer) -> Option<f64> {
     let answer = &one.answered.answer;
     let (valid, invalid) = (answer.citations.len(), answer.invalid_citations.len());
     (answer.named.is_none() && valid + invalid > 0).then(|| valid as f64 / (valid + invalid) as f64)
 }
 
-/// Whether a cited source is on a gold page; of answers that cite one, and that had the gold page among their sources.
+/// Whether a cited source is on a gold page; only for answers with citations and the gold page among their sources.
 fn cites_gold(one: &ScoredAnswer) -> Option<f64> {
     let answered = &one.answered;
     let citations = &answered.answer.citations;

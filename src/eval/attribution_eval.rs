@@ -1,8 +1,8 @@
-//! Whether attribution points at the page that has the answer (RAGonite, Table 3).
+//! Evaluates attribution: whether it points to the page with the answer (RAGonite, Table 3).
 //!
-//! Taken over the questions with a gold page among the sources of their prompt. A method points at the best-ranked hit
-//! of the cluster with the highest contribution; one that finds that no source changes the answer points at nothing,
-//! and counts as wrong.
+//! Measured over the questions with a gold page among the sources of their prompt. A method points to the best hit of
+//! the cluster with the highest contribution; if no source changes the answer it points to nothing, which counts as
+//! wrong.
 //! Not here: attribution itself (`attribution`).
 
 use serde::Serialize;
@@ -19,31 +19,31 @@ use ragonite_rag::attribution::{
     SMALLEST_CHANGE, SimilarityInput, SourceVector, explain, masked_estimate, probability, similarity,
 };
 
-/// A way to attribute, as far as figures tell them apart.
+/// A variant of attribution with figures of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// Cosine of answer and evidence, each evidence by itself.
+    /// Cosine of answer and evidence, without clusters.
     Similarity,
-    /// Hiding one evidence after the other.
+    /// Masking one evidence at a time.
     PreviewUnclustered,
-    /// Hiding one cluster after the other.
+    /// Masking one cluster at a time.
     Preview,
-    /// How far predictions move without one evidence after the other.
+    /// Divergence of predictions without one evidence at a time.
     JsdUnclustered,
-    /// How far predictions move without one cluster after the other.
+    /// Divergence of predictions without one cluster at a time.
     Jsd,
-    /// How much less probable the answer is without one evidence after the other.
+    /// Loss of probability without one evidence at a time.
     LogprobUnclustered,
-    /// How much less probable the answer is without one cluster after the other.
+    /// Loss of probability without one cluster at a time.
     Logprob,
-    /// Leaving out one evidence after the other.
+    /// Leaving out one evidence at a time.
     CounterfactualUnclustered,
-    /// Leaving out one cluster after the other.
+    /// Leaving out one cluster at a time.
     Counterfactual,
 }
 
-/// Every way, from rough to exact.
+/// Every variant, from rough to exact.
 pub const WAYS: [Way; 9] = [
     Way::Similarity,
     Way::PreviewUnclustered,
@@ -56,7 +56,7 @@ pub const WAYS: [Way; 9] = [
     Way::Counterfactual,
 ];
 
-/// What is removed at a time.
+/// The unit of leaving out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removed {
     Evidence,
@@ -64,7 +64,7 @@ enum Removed {
 }
 
 impl Way {
-    /// The method it belongs to.
+    /// Its attribution method.
     #[must_use]
     pub fn method(self) -> Method {
         match self {
@@ -87,7 +87,7 @@ impl Way {
         }
     }
 
-    /// In JSON.
+    /// Name in JSON.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Similarity => "similarity",
@@ -102,7 +102,7 @@ impl Way {
         }
     }
 
-    /// In tables.
+    /// Name in tables.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Similarity => "similarity",
@@ -118,25 +118,25 @@ impl Way {
     }
 }
 
-/// What one way says of one answer.
+/// The result of a variant for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pointed {
-    /// How.
+    /// The variant.
     pub way: Way,
-    /// The hit it points at; none where no source changes the answer.
+    /// The hit it points to; none if no source changes the answer.
     pub rank: Option<usize>,
-    /// Whether that is on a gold page.
+    /// Whether that hit is on a gold page.
     pub is_gold: bool,
-    /// Whether some source stands out from the others.
+    /// Whether some source is decisive.
     pub decisive: bool,
 }
 
-/// An answer with what each way says of it.
+/// An answer with the results of all variants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
     /// The answer.
     pub answered: Answered,
-    /// One for each way; none of them where no gold page was among the sources.
+    /// One per variant; empty without a gold page among the sources.
     pub pointed: Vec<Pointed>,
 }
 
@@ -146,7 +146,7 @@ impl Explained {
     }
 }
 
-/// What the paper has, and what that is to be held against.
+/// Metrics of the paper and of its baselines.
 pub const AS_IN_PAPER: &[Metric] = &[
     Metric::GoldRetrievedRate,
     Metric::Accuracy(Way::Similarity),
@@ -157,7 +157,7 @@ pub const AS_IN_PAPER: &[Metric] = &[
     Metric::OosRate,
 ];
 
-/// The methods that generate nothing.
+/// Metrics of the methods that generate nothing.
 pub const WITHOUT_ANSWERS: &[Metric] = &[
     Metric::Accuracy(Way::PreviewUnclustered),
     Metric::Accuracy(Way::Preview),
@@ -187,9 +187,9 @@ impl Measured for Explained {
     }
 }
 
-/// What explaining needs.
+/// The input of attribution.
 pub struct Explaining<'a> {
-    /// The ways that are compared.
+    /// The variants to compare.
     pub ways: &'a [Way],
     /// The vectors of the answer's hits.
     pub sources: &'a [SourceVector],
@@ -197,13 +197,13 @@ pub struct Explaining<'a> {
     pub generator: &'a mut dyn Generate,
     /// Embeds answers to compare them.
     pub embedder: &'a dyn Embed,
-    /// How to cluster and score.
+    /// Settings of clustering and scoring.
     pub settings: &'a AttributionSettings,
     /// Most tokens of a counterfactual answer.
     pub max_tokens: usize,
 }
 
-/// Attributes an answer in each way. `on_cluster` hears how many clusters are settled and how many there are.
+/// Attributes an answer with each variant. `on_cluster` gets the number of settled clusters and of all.
 ///
 /// # Errors
 /// When a model fails, or with [`EvalError::Canceled`].
@@ -216,8 +216,8 @@ pub fn attribute(
     let mut pointed = Vec::new();
     if answered.has_gold() {
         for way in explaining.ways {
-            let mut hear = |done, total| on_cluster(*way, done, total);
-            let attribution = explaining.attribution(*way, &answered, cancel, &mut hear)?;
+            let mut on_progress = |done, total| on_cluster(*way, done, total);
+            let attribution = explaining.attribution(*way, &answered, cancel, &mut on_progress)?;
             pointed.push(point(*way, &attribution, &answered));
         }
     }
@@ -233,13 +233,13 @@ impl Explaining<'_> {
         on_cluster: &mut dyn FnMut(usize, usize),
     ) -> Result<Attribution, EvalError> {
         let sources = self.sources;
-        // With a core of more points than there can be, every source is a cluster of its own.
+        // No source has that many neighbours, so every source is a cluster of its own.
         let alone = AttributionSettings { min_points: usize::MAX, ..self.settings.clone() };
         let settings = match way.removed() {
             Removed::Evidence => &alone,
             Removed::Cluster => self.settings,
         };
-        let present = |said: &Completion| read_answer(said, &answered.answer.prompt).0.text;
+        let present = |completion: &Completion| read_answer(completion, &answered.answer.prompt).citations.text;
         let input = ExplainInput {
             question: &answered.query,
             answer: &answered.answer,
@@ -250,25 +250,25 @@ impl Explaining<'_> {
             max_tokens: self.max_tokens,
             present: &present,
         };
-        let mut hear = |done, total, _: &[Cluster]| on_cluster(done, total);
+        let mut on_progress = |done, total, _: &[Cluster]| on_cluster(done, total);
         Ok(match way.method() {
             Method::Similarity => {
                 let input = SimilarityInput { answer: &answered.answer, sources, settings };
                 similarity(input, self.embedder, cancel)?
             }
-            Method::Preview => masked_estimate(input, self.generator, cancel, &mut hear)?,
-            Method::Logprob => probability(input, Reading::Logprob, self.generator, cancel, &mut hear)?,
-            Method::Jsd => probability(input, Reading::Divergence, self.generator, cancel, &mut hear)?,
+            Method::Preview => masked_estimate(input, self.generator, cancel, &mut on_progress)?,
+            Method::Logprob => probability(input, Reading::Logprob, self.generator, cancel, &mut on_progress)?,
+            Method::Jsd => probability(input, Reading::Divergence, self.generator, cancel, &mut on_progress)?,
             Method::Counterfactual => {
                 let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
-                explain(input, engines, cancel, &mut hear)?
+                explain(input, engines, cancel, &mut on_progress)?
             }
         })
     }
 }
 
 fn point(way: Way, attribution: &Attribution, answered: &Answered) -> Pointed {
-    // The highest contribution comes first. What leaves the words of the answer as they are points nowhere.
+    // The highest contribution comes first. A cluster that leaves the words of the answer unchanged is no result.
     let counts = |top: &&Cluster| top.how == Provenance::Similarity || top.contribution > SMALLEST_CHANGE;
     let top = attribution.clusters.first().filter(counts);
     let rank = top.and_then(|top| top.hits.iter().min().copied());

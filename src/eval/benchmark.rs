@@ -1,8 +1,8 @@
-//! A folder with documents and questions -> the questions to ask, by the domain that holds their answers.
+//! Reads a benchmark: a folder with documents and questions, grouped by domain.
 //!
-//! Takes ConfQuestions as it is published (`documents/`, `qa-pairs.json`), or `questions.toml` with one folder of
-//! documents or with `domains.toml` that names several.
-//! Not here: reading the documents (`domain`), asking (`retrieval`).
+//! Takes ConfQuestions as published (`documents/`, `qa-pairs.json`), or `questions.toml` with a folder of documents or
+//! a `domains.toml`.
+//! Not here: reading documents (`domain`), asking (`retrieval`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use ragonite_base::{DomainName, Language};
 use ragonite_document::evidence::Kind;
 use ragonite_rag::prompt::HistoryTurn;
 
-/// Question files by their usual names.
+/// Usual names of question files.
 const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
 
 /// The folder of the documents of a benchmark with one domain.
@@ -21,7 +21,7 @@ const DOCUMENTS: &str = "documents";
 /// The file that names the folders of a benchmark with several domains.
 const DOMAINS: &str = "domains.toml";
 
-/// Where all pages of ConfQuestions lie.
+/// URL prefix of all pages of ConfQuestions.
 const PAPERS_WIKI: &str = "https://openxt.atlassian.net/wiki/";
 
 /// A question in one language, with its gold pages.
@@ -31,114 +31,114 @@ pub struct Question {
     pub conversation: String,
     /// Its place in the conversation, from 1.
     pub turn: usize,
-    /// The language it is asked in.
+    /// Language of the question.
     pub language: Language,
-    /// As a person asked it.
+    /// The question as a person asked it.
     pub raw: String,
-    /// As a person completed it.
+    /// The completed question, by a person.
     pub completed: String,
-    /// A right answer, in the language the benchmark has it in.
+    /// The reference answer, in the language of the benchmark.
     pub answer: String,
-    /// A right answer contains at least one of them; none where the benchmark has none.
+    /// A correct answer contains at least one of these; may be empty.
     pub facts: Vec<String>,
-    /// The turns before it, oldest first, each with its right answer.
+    /// Earlier turns, oldest first, with reference answers.
     pub past: Vec<HistoryTurn>,
-    /// URLs or paths of the pages that have the answer.
+    /// URLs or paths of the pages with the answer.
     pub gold: Vec<String>,
-    /// Kind of the evidence that has the answer.
+    /// Kind of the evidence with the answer.
     pub source: Kind,
-    /// How hard it is.
+    /// Difficulty.
     pub question_type: QuestionType,
-    /// Whether its answer is on a page of the turn before; none for a first turn.
+    /// Whether the answer is on a page of the previous turn; none for a first turn.
     pub topic: Option<Topic>,
 }
 
 impl Question {
-    /// Names the conversation in the language it is held in: turns of one name follow each other.
+    /// Identifies a conversation in one language; turns with equal values follow each other.
     #[must_use]
     pub fn thread(&self) -> (&str, Language) {
         (&self.conversation, self.language)
     }
 }
 
-/// The questions to one domain.
+/// The questions for one domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The domain the questions name; none where they name none.
+    /// The domain of the questions; none if they name none.
     pub domain: Option<DomainName>,
-    /// Its documents; none where the benchmark has none.
+    /// Its documents; none if the benchmark has none.
     pub documents: Option<PathBuf>,
-    /// What the benchmark wants the model to be told about the domain; empty for the default.
+    /// Prompt prefix of the domain in the benchmark; empty for the default.
     pub prefix: String,
-    /// In the order of the file.
+    /// Questions in the order of the file.
     pub questions: Vec<Question>,
 }
 
 impl Part {
-    /// Whether its questions are to the domain of this name, or to none by name.
+    /// Whether its questions name this domain or none.
     fn is_for(&self, name: &DomainName) -> bool {
         self.domain.as_ref().is_none_or(|domain| domain == name)
     }
 }
 
-/// Which questions are asked.
+/// Selection of questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Those that this domain can answer: those to it by name, and those to no domain by name.
+    /// Only questions that name this domain or none.
     pub domain: Option<DomainName>,
-    /// In these languages.
+    /// Only these languages.
     pub languages: Vec<Language>,
-    /// How many of them.
+    /// Number of questions.
     pub limit: Limit,
-    /// What a limit keeps or leaves out as a whole.
+    /// Unit of the limit.
     pub unit: Unit,
 }
 
-/// How many questions are asked.
+/// Number of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// All of them.
+    /// All.
     None,
-    /// The first so many in each language.
+    /// The first ones of each language.
     First(usize),
-    /// So many in all, spread evenly over the slices.
+    /// This many in all, spread evenly over the slices.
     Spread(usize),
 }
 
-/// What a limit keeps or leaves out as a whole.
+/// Unit of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Each question for itself.
+    /// Single questions.
     Question,
-    /// All turns of a conversation in one language, since each rests on what came of those before it. The limit is then
-    /// the most there are, but one conversation is always kept.
+    /// All turns of a conversation in one language, because each depends on the previous ones. The limit is then an
+    /// upper bound, but at least one conversation is kept.
     Conversation,
 }
 
-/// Whose figures ours can be held against.
+/// Whether the paper's figures are comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// The paper asks the same questions.
     Paper,
-    /// Nobody's.
+    /// No comparison.
     Nothing,
 }
 
-/// A benchmark, with the questions that are asked.
+/// A benchmark with the selected questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Benchmark {
     /// Name of its folder.
     pub name: String,
-    /// The file its questions come from.
+    /// The question file.
     pub questions: PathBuf,
-    /// By domain.
+    /// Parts by domain.
     pub parts: Vec<Part>,
-    /// Questions of the file that are left out because another domain was wanted than the one they name.
+    /// Questions left out because they name another domain than the wanted one.
     pub of_other_domains: usize,
 }
 
 impl Benchmark {
-    /// Reads the benchmark in `folder`; `questions` names another question file.
+    /// Reads the benchmark in `folder`; `questions` overrides the question file.
     ///
     /// # Errors
     /// When there are no questions, or a file cannot be read.
@@ -170,7 +170,7 @@ impl Benchmark {
         Ok(Self { name, questions: file, parts, of_other_domains })
     }
 
-    /// Whether the paper's figures are about these questions: its benchmark comes as JSON, and asks for pages of one wiki.
+    /// Whether the paper's figures are about these questions: JSON with gold pages of one wiki.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
         let mut gold = self.parts.iter().flat_map(|part| &part.questions).map(|question| &question.gold);
@@ -180,13 +180,13 @@ impl Benchmark {
         if is_paper { Comparison::Paper } else { Comparison::Nothing }
     }
 
-    /// How many questions are asked.
+    /// Number of selected questions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.iter().map(|part| part.questions.len()).sum()
     }
 
-    /// Whether no question is asked.
+    /// Whether no question is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -200,7 +200,7 @@ impl Wanted {
         self.domain.iter().flat_map(others).map(|part| part.questions.iter().filter(is_asked).count()).sum()
     }
 
-    /// The limit comes last: it counts what can be asked.
+    /// The limit comes last, so it counts questions of the domain and languages.
     fn keep(&self, parts: &mut Vec<Part>) {
         if let Some(name) = &self.domain {
             parts.retain(|part| part.is_for(name));
@@ -217,7 +217,7 @@ impl Wanted {
     }
 }
 
-/// What is said where none of these questions is asked.
+/// The error if no question is selected.
 fn nothing_to_ask(file: &Path, parts: &[Part]) -> EvalError {
     let mut languages: Vec<&str> =
         parts.iter().flat_map(|part| &part.questions).map(|question| question.language.code()).collect();
@@ -239,7 +239,7 @@ fn documents_of(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(DOCUMENTS)).filter(|path| path.is_dir())
 }
 
-/// One part for each domain the conversations name.
+/// One part per domain of the conversations.
 fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> {
     let domains = folder.join(DOMAINS);
     let domains = if domains.is_file() { Some(DomainsFile::parse(&read(&domains)?, &domains)?) } else { None };

@@ -1,7 +1,7 @@
-//! Results kept on disk, one line each, so that a run that was stopped goes on.
+//! Results on disk, one per line, so that a stopped run can be resumed.
 //!
-//! A key is a hash of everything a result depends on, so a result is found again exactly where it would come out the
-//! same. Lines are only ever added; a damaged line is passed over, and its result is made again.
+//! A key is a hash of everything the result depends on, so a result is reused exactly if it would come out the same.
+//! Lines are only appended; a damaged line is ignored.
 //! Not here: what a result depends on (`cached_generator`, `retrieval`).
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use super::EvalError;
 /// Bytes of a key.
 const KEY_BYTES: usize = 16;
 
-/// The results in one file.
+/// The results of a file.
 #[derive(Debug)]
 pub struct Cache {
     path: PathBuf,
@@ -34,7 +34,7 @@ struct Line<T> {
     value: T,
 }
 
-/// The key of what depends on these texts, in this order.
+/// The key of a result that depends on these texts, in this order.
 #[must_use]
 pub fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
@@ -46,7 +46,7 @@ pub fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 impl Cache {
-    /// Opens the file, or makes it with its folder.
+    /// Opens the file, or creates it with its folder.
     ///
     /// # Errors
     /// When it cannot be read or written.
@@ -70,25 +70,25 @@ impl Cache {
             }
         }
         if bytes.last().is_some_and(|byte| *byte != b'\n') {
-            // A kill left half a line; what comes next must not hang on to it.
+            // A killed process may have left half a line.
             file.write_all(b"\n")?;
         }
         Ok(Self { path: path.to_owned(), file, known, damaged })
     }
 
-    /// Lines that could not be read.
+    /// Number of damaged lines.
     #[must_use]
     pub fn damaged(&self) -> usize {
         self.damaged
     }
 
-    /// The result with this key; none where there is none of this form.
+    /// The result with this key; none if missing or of another form.
     #[must_use]
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.known.get(key).and_then(|value| T::deserialize(value).ok())
     }
 
-    /// Keeps a result.
+    /// Stores a result.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -98,7 +98,7 @@ impl Cache {
         let line = Line { key: key.to_owned(), value };
         let mut text = serde_json::to_vec(&line).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
-        // One call, so that two programs that write at once do not mix their lines.
+        // One call, so that lines of concurrent processes do not mix.
         self.file.write_all(&text).map_err(failed)?;
         self.known.insert(line.key, line.value);
         Ok(())

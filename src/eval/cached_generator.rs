@@ -1,9 +1,8 @@
-//! A generator that answers from a [`Cache`] what it was asked before.
+//! A generator with a [`Cache`] of completions.
 //!
-//! The key of a completion is the fingerprint of the generator (weights, settings, device, revision of the engine), the
-//! whole request (prompt, sampling, stop texts, limit) and how it was generated: alone, held to a grammar, or together
-//! with others. What changes any of them changes the key, and nothing else does.
-//! Invariant: a completion is the one the model gave; the times in it are those of then.
+//! The key of a completion is the fingerprint of the generator (weights, settings, device, engine revision), the whole
+//! request, and the manner of generation: alone, with a grammar, or in a batch.
+//! Invariant: a cached completion is one that the model gave, with its original times.
 
 use std::ops::ControlFlow;
 
@@ -17,58 +16,58 @@ use ragonite_inference::{
     GeneratorSettings, InferenceError, Measure, PromptPart, ScoreRequest, Scores, SpecialTokens,
 };
 
-/// How often a model and its memory were asked.
+/// Number of requests to the model and hits in the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The model itself.
+    /// Requests to the model.
     pub asked: usize,
-    /// The memory, which had the answer.
+    /// Hits in the cache.
     pub recalled: usize,
 }
 
 impl Used {
-    /// Whether everything that was wanted since was remembered.
+    /// Whether all requests since `before` were hits.
     #[must_use]
     pub fn only_recalled_since(self, before: Self) -> bool {
         self.asked == before.asked && self.recalled > before.recalled
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { asked: self.asked + other.asked, recalled: self.recalled + other.recalled }
     }
 }
 
-/// How a completion is generated, as far as it may come out otherwise.
+/// The manner of generation, as far as it may change the output.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Manner<'a> {
-    /// By itself.
+    /// A single request.
     Alone,
-    /// By itself, held to a grammar.
+    /// A single request with a grammar.
     Within(&'a str),
-    /// In the same calls as others, whose number tells near-ties otherwise.
+    /// In a batch, whose size may decide near-ties.
     Together,
 }
 
-/// Everything that decides what a generator answers to a request.
+/// Everything that decides the output of a generator besides the request.
 #[derive(Debug, Clone, Copy)]
 pub struct GeneratorFingerprint<'a> {
     /// The sha256 of the weights.
     pub weights: &'a str,
-    /// Tokens that prompt and answer may have together.
+    /// Context size in tokens.
     pub context_tokens: usize,
-    /// How the generator is loaded.
+    /// Settings of loading.
     pub settings: &'a GeneratorSettings,
-    /// The devices that compute, in words.
+    /// Description of the devices.
     pub device: &'a str,
-    /// The features of llama.cpp's kernels: builds for one machine and for many have other ones.
+    /// CPU features of llama.cpp's kernels, which differ between builds.
     pub kernels: &'a str,
 }
 
 impl GeneratorFingerprint<'_> {
-    /// A key that changes with each of them and with the revision of the engine.
+    /// A key that changes with each field and with the engine revision.
     #[must_use]
     pub fn key(&self) -> String {
         let settings = (self.context_tokens, self.settings);
@@ -77,7 +76,7 @@ impl GeneratorFingerprint<'_> {
     }
 }
 
-/// A generator with a memory.
+/// A generator with a cache.
 pub struct CachedGenerator {
     inner: Box<dyn Generate>,
     fingerprint: String,
@@ -92,25 +91,25 @@ impl std::fmt::Debug for CachedGenerator {
 }
 
 impl CachedGenerator {
-    /// Puts a memory before a generator. `fingerprint` tells it from all that may answer otherwise.
+    /// Adds a cache to a generator. `fingerprint` identifies everything that may change its output.
     #[must_use]
     pub fn new(inner: Box<dyn Generate>, fingerprint: &str, cache: Cache) -> Self {
         Self { inner, fingerprint: fingerprint.to_owned(), cache, used: Used::default() }
     }
 
-    /// Tells it from all that may answer otherwise.
+    /// Identifies everything that may change the output.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// How often the model itself was asked, and how often its memory.
+    /// Number of requests to the model and hits in the cache.
     #[must_use]
     pub fn used(&self) -> Used {
         self.used
     }
 
-    /// Lines of the memory that could not be read.
+    /// Number of damaged lines in the cache.
     #[must_use]
     pub fn damaged(&self) -> usize {
         self.cache.damaged()
@@ -124,7 +123,7 @@ impl CachedGenerator {
         Ok(key([self.fingerprint.as_str(), settings.as_str()].into_iter().chain(texts)))
     }
 
-    /// What is told of the whole prompt saves time, and is what would be found out.
+    /// The logprobs of the whole prompt are not part of the key: they only save time.
     fn key_of_scores(&self, request: &ScoreRequest) -> Result<String, InferenceError> {
         let ScoreRequest { parts, answer, told: _, hidden, reread } = request;
         let scored =
@@ -133,7 +132,7 @@ impl CachedGenerator {
         Ok(key([self.fingerprint.as_str(), scored.as_str()].into_iter().chain(texts)))
     }
 
-    /// What is compared does not depend on the other sets, nor on how much of it is asked for: everything is kept.
+    /// A result does not depend on the other sets or the wanted measure: all measures are stored.
     fn key_of_compared(&self, request: &CompareRequest, set: &[usize]) -> Result<String, InferenceError> {
         let CompareRequest { parts, answer, without: _, measure: _ } = request;
         let asked = serde_json::to_string(&("without", answer, set)).map_err(|error| self.failed(error.into()))?;
@@ -171,7 +170,7 @@ impl CachedGenerator {
     }
 }
 
-/// The same text is other tokens where it may hold special ones.
+/// Text that may hold special tokens is tokenized differently.
 fn mark(part: &PromptPart) -> &'static str {
     match part.special {
         SpecialTokens::Parse => "template",
@@ -207,7 +206,7 @@ impl Generate for CachedGenerator {
         self.recall(Some(grammar), request, cancel, on_event)
     }
 
-    /// What is known comes first; each of the others is kept as it comes, so that a run that is stopped goes on behind it.
+    /// Cached completions come first; each new one is stored at once, so that a stopped run can be resumed.
     fn generate_batch(
         &mut self,
         requests: &[GenerateRequest],
@@ -235,9 +234,9 @@ impl Generate for CachedGenerator {
         let rest: Vec<GenerateRequest> = missing.iter().map(|place| requests[*place].clone()).collect();
         let cache = &mut self.cache;
         let mut kept = Ok(());
-        let mut hear = |at: usize, completion: Completion| {
+        let mut on_done = |at: usize, completion: Completion| {
             let place = missing[at];
-            // It is kept for whatever draft comes with the question the next time.
+            // Stored without draft logprobs, since the next request may have another draft.
             let completion = Completion { draft_log_probabilities: Vec::new(), ..completion };
             kept = cache.put(&keys[place], &completion);
             if kept.is_err() {
@@ -245,7 +244,7 @@ impl Generate for CachedGenerator {
             }
             on_done(place, completion)
         };
-        self.inner.generate_batch(&rest, cancel, &mut hear)?;
+        self.inner.generate_batch(&rest, cancel, &mut on_done)?;
         kept.map_err(|error: EvalError| self.failed(error.into()))
     }
 
@@ -295,8 +294,8 @@ impl Generate for CachedGenerator {
         let rest = CompareRequest { without, measure: Measure::Distribution, ..request.clone() };
         let cache = &mut self.cache;
         let mut kept = Ok(());
-        // Each set is kept as it comes, so that a run that is stopped goes on behind it.
-        let mut hear = |at: usize, compared: &Compared| {
+        // Each set is stored at once, so that a stopped run can be resumed.
+        let mut on_done = |at: usize, compared: &Compared| {
             let set = missing[at];
             if kept.is_ok() {
                 kept = cache.put(&keys[set], compared);
@@ -305,7 +304,7 @@ impl Generate for CachedGenerator {
             on_compared(set, &compared);
             all[set] = Some(compared);
         };
-        self.inner.compare(&rest, cancel, &mut hear)?;
+        self.inner.compare(&rest, cancel, &mut on_done)?;
         kept.map_err(|error: EvalError| self.failed(error.into()))?;
         Ok(all.into_iter().map(Option::unwrap_or_default).collect())
     }
@@ -315,7 +314,7 @@ impl Generate for CachedGenerator {
     }
 }
 
-/// What was kept, as far as it is asked for.
+/// The stored result, reduced to the wanted measure.
 fn as_asked(kept: &Compared, measure: Measure) -> Compared {
     match measure {
         Measure::Token => Compared { drops: kept.drops.clone(), divergences: Vec::new() },
@@ -330,7 +329,7 @@ mod tests {
     use super::*;
     use ragonite_inference::{Decoding, FlashAttention, KvCacheType, Recompute, Sampling, ScriptedGenerator};
 
-    fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> CachedGenerator {
+    fn cached_generator(folder: &Path, fingerprint: &str, answers: &[&str]) -> CachedGenerator {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
         let cache = Cache::open(&folder.join("completions.jsonl")).unwrap();
         CachedGenerator::new(Box::new(ScriptedGenerator::queue(answers)), fingerprint, cache)
@@ -348,26 +347,26 @@ mod tests {
     #[test]
     fn what_was_said_is_not_asked_again_even_by_another_run() {
         let folder = tempfile::tempdir().unwrap();
-        let mut generator = remembering(folder.path(), "f00d", &["one", "two"]);
+        let mut generator = cached_generator(folder.path(), "f00d", &["one", "two"]);
         assert_eq!(say(&mut generator, &request("first")), "one");
         assert_eq!(say(&mut generator, &request("second")), "two");
         assert_eq!(say(&mut generator, &request("first")), "one");
         assert_eq!(generator.used(), Used { asked: 2, recalled: 1 });
-        let mut again = remembering(folder.path(), "f00d", &[]);
+        let mut again = cached_generator(folder.path(), "f00d", &[]);
         let mut streamed = String::new();
-        let mut hear = |event: GenerateEvent<'_>| {
+        let mut on_done = |event: GenerateEvent<'_>| {
             if let GenerateEvent::Text(text) = event {
                 streamed.push_str(text);
             }
         };
-        again.generate(&request("second"), &CancelToken::never(), &mut hear).unwrap();
+        again.generate(&request("second"), &CancelToken::never(), &mut on_done).unwrap();
         assert_eq!((streamed.as_str(), again.used().asked), ("two", 0));
     }
 
     #[test]
     fn another_request_or_other_weights_ask_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let mut generator = remembering(folder.path(), "f00d", &["one", "two", "three", "four", "five"]);
+        let mut generator = cached_generator(folder.path(), "f00d", &["one", "two", "three", "four", "five"]);
         let first = request("first");
         assert_eq!(say(&mut generator, &first), "one");
         let special = PromptPart { text: "first".to_owned(), special: SpecialTokens::Parse };
@@ -376,7 +375,7 @@ mod tests {
         assert_eq!(say(&mut generator, &GenerateRequest { stop: vec!["x".into()], ..first.clone() }), "four");
         let held = generator.generate_within("root ::= \"a\"", &first, &CancelToken::never(), &mut |_| {}).unwrap();
         assert_eq!(held.text, "five");
-        let mut other = remembering(folder.path(), "beef", &["other"]);
+        let mut other = cached_generator(folder.path(), "beef", &["other"]);
         assert_eq!(say(&mut other, &first), "other");
     }
 
@@ -411,26 +410,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let never = CancelToken::never();
         let requests = ["first", "second", "third"].map(request);
-        let mut generator = remembering(folder.path(), "f00d", &["one", "two"]);
-        let mut said = Vec::new();
+        let mut generator = cached_generator(folder.path(), "f00d", &["one", "two"]);
+        let mut outputs = Vec::new();
         let mut stop_at_second = |at: usize, completion: Completion| {
-            said.push((at, completion.text));
+            outputs.push((at, completion.text));
             if at == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         generator.generate_batch(&requests, &never, &mut stop_at_second).unwrap();
         let expected = |at: usize, text: &str| (at, text.to_owned());
-        assert_eq!(said, [expected(0, "one"), expected(1, "two")]);
+        assert_eq!(outputs, [expected(0, "one"), expected(1, "two")]);
 
-        let mut again = remembering(folder.path(), "f00d", &["three", "alone"]);
+        let mut again = cached_generator(folder.path(), "f00d", &["three", "alone"]);
         let turned = [requests[2].clone(), requests[1].clone(), requests[0].clone()];
         let all = |generator: &mut CachedGenerator| {
-            let mut said = Vec::new();
-            let mut hear = |at: usize, completion: Completion| {
-                said.push((at, completion.text));
+            let mut outputs = Vec::new();
+            let mut on_done = |at: usize, completion: Completion| {
+                outputs.push((at, completion.text));
                 ControlFlow::Continue(())
             };
-            generator.generate_batch(&turned, &CancelToken::never(), &mut hear).unwrap();
-            said
+            generator.generate_batch(&turned, &CancelToken::never(), &mut on_done).unwrap();
+            outputs
         };
         assert_eq!(all(&mut again), [expected(1, "two"), expected(2, "one"), expected(0, "three")], "known ones first");
         assert_eq!(again.used(), Used { asked: 1, recalled: 2 });
@@ -460,10 +459,10 @@ mod tests {
         let first = generator.score(&one, &never, &mut |_, _| {}).unwrap();
         generator.score(&other, &never, &mut |_, _| {}).unwrap();
         let mut again = CachedGenerator::new(Box::new(ScriptedGenerator::queue([""; 0])), "f00d", open());
-        let mut heard = Vec::new();
-        let known = again.score(&one, &never, &mut |set, scores| heard.push((set, scores.to_vec()))).unwrap();
+        let mut reported = Vec::new();
+        let known = again.score(&one, &never, &mut |set, scores| reported.push((set, scores.to_vec()))).unwrap();
         assert_eq!((&known, again.used().asked), (&first, 0));
-        assert_eq!(heard, [(None, first.whole.clone()), (Some(0), first.hidden[0].clone())]);
+        assert_eq!(reported, [(None, first.whole.clone()), (Some(0), first.hidden[0].clone())]);
     }
 
     #[test]
@@ -489,10 +488,10 @@ mod tests {
         assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
 
         let mut again = CachedGenerator::new(Box::new(says()), "f00d", open());
-        let mut heard = Vec::new();
-        let all = again.compare(&asked(&[0, 1, 2], Measure::Distribution), &never, &mut |set, _| heard.push(set));
+        let mut reported = Vec::new();
+        let all = again.compare(&asked(&[0, 1, 2], Measure::Distribution), &never, &mut |set, _| reported.push(set));
         let all = all.unwrap();
-        assert_eq!(heard, [1, 2, 0], "what is known comes first");
+        assert_eq!(reported, [1, 2, 0], "what is known comes first");
         assert!(all.iter().all(|one| one.drops[0] == 0.0 && one.drops[1] > 1.0 && one.divergences.len() == 2));
         let used = again.used();
         let drops = again.compare(&asked(&[2, 0], Measure::Token), &never, &mut |_, _| {}).unwrap();
@@ -505,7 +504,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let source = ragonite_base::CancelSource::default();
         source.cancel();
-        let mut generator = remembering(folder.path(), "f00d", &["one"]);
+        let mut generator = cached_generator(folder.path(), "f00d", &["one"]);
         let stopped = generator.generate(&request("first"), &source.token(), &mut |_| {});
         assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
         assert_eq!(generator.used(), Used::default());

@@ -1,4 +1,4 @@
-//! Runs over the same questions side by side, and whether they differ by more than chance.
+//! Compares runs over the same questions, and tests whether they differ by more than chance.
 //!
 //! Invariant: every run has the same questions in the same order; differences are to the default run.
 //! Not here: the tests (`significance`).
@@ -16,63 +16,63 @@ use super::stats::{Interval, McNemar, PairedT, holm};
 use super::table::{ABOUT_INTERVALS, about_paper, aligned, figure, named, optional};
 use super::{Ablation, Asked};
 
-/// What was scored of one question.
+/// A question with scores.
 pub trait Scored: Measured + Sized {
-    /// What is tested of runs that differ in this setting.
+    /// The metrics to test for this ablation.
     fn tested(setting: Ablation, default: &[Self]) -> Tested;
 
-    /// The figures that stand side by side by slice, each with what it is called.
+    /// Metrics that are shown by slice for all runs, with their titles.
     const SIDE_BY_SIDE: &'static [(Metric, &'static str)];
 
-    /// The figures beside the one that is tested.
+    /// Metrics shown beside the tested one.
     const BESIDE_TESTED: &'static [Metric];
 }
 
-/// A run with the choice it stands for.
+/// A run of a choice.
 #[derive(Debug, Clone)]
 pub struct Run<T> {
-    /// The choice.
+    /// Name of the choice.
     pub name: String,
-    /// What was asked.
+    /// The questions.
     pub asked: Vec<T>,
-    /// The figures of it.
+    /// Their figures.
     pub figures: Figures,
-    /// What of the paper stands beside it; none where that asks other questions.
+    /// Figures of the paper; none if it asks other questions.
     pub papers: Option<Papers>,
 }
 
-/// Runs that are compared.
+/// The runs of an ablation.
 #[derive(Debug, Clone)]
 pub struct Runs<T> {
     /// What is compared.
     pub ablation: Ablation,
-    /// The run the others are held against.
+    /// Index of the run that the others are compared with.
     pub default: usize,
-    /// All of them.
+    /// The runs.
     pub runs: Vec<Run<T>>,
 }
 
-/// Said above tables with the paper's figures.
+/// Heading of tables with the paper's figures.
 const ABOUT_PAPERS_FIGURES: &str = "paper: over all 600 questions, answered and judged by GPT-4o";
 
-/// Said of the tests of right and wrong.
+/// Note on McNemar's test.
 const ABOUT_MCNEMAR: &str = "p: two-sided, runs exchanged in whole conversations (McNemar's exact test, were each of one \
                              question). Holm: p corrected for the number of choices in this table. p of a language: McNemar's \
                              test over its questions as if they were independent, not corrected; turns of a conversation \
                              are not.";
 
-/// Said of the tests of figures that may differ either way.
+/// Note on two-sided tests of other figures.
 const ABOUT_EXCHANGED: &str = "Over the questions of which both have the figure; higher: in how many of them it is. p: \
                                two-sided, runs exchanged in whole conversations. Holm: p corrected for the number of \
                                deciding figures and choices.";
 
-/// Said of the tests of ratings.
+/// Note on the t-test.
 const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations; where all \
                               of them differ by the same, t is - and p comes from exchanging the runs. Holm: p corrected \
                               for the number of choices in this table.";
 
 impl<T: Measured> Run<T> {
-    /// Puts together what was asked.
+    /// Aggregates the questions of a run.
     #[must_use]
     pub fn new(name: &str, asked: Vec<T>, papers: Option<Papers>) -> Self {
         Self { name: name.to_owned(), figures: Figures::of(&asked), asked, papers }
@@ -80,7 +80,7 @@ impl<T: Measured> Run<T> {
 }
 
 impl<T: Scored> Runs<T> {
-    /// How each run differs from the default one, in their order; that one itself by nothing.
+    /// The differences of all runs to the default, in their order; empty for the default itself.
     #[must_use]
     pub fn significance(&self) -> Vec<Significance> {
         let asked = |place: usize| self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
@@ -99,12 +99,12 @@ impl<T: Scored> Runs<T> {
         all
     }
 
-    /// What is tested of these runs.
+    /// The tested metrics.
     fn under_test(&self) -> Tested {
         T::tested(self.ablation, self.runs.get(self.default).map_or(&[][..], |run| &run.asked))
     }
 
-    /// Every table, for people.
+    /// All tables, for people.
     #[must_use]
     pub fn text(&self) -> String {
         let significance = self.significance();
@@ -131,7 +131,7 @@ impl<T: Scored> Runs<T> {
         text
     }
 
-    /// Every figure under test of each choice beside the default's, over all questions and over the follow-ups.
+    /// The tested metrics of each choice beside the default's, over all questions and over follow-ups.
     fn decided(&self, significance: &[Significance]) -> String {
         let tested = self.under_test();
         let mut text = String::new();
@@ -149,14 +149,14 @@ impl<T: Scored> Runs<T> {
                      {ABOUT_INTERVALS}\n\n{}",
                     self.ablation.word(),
                     run.name,
-                    exchanged_table((default, &run.name), tested, tests)
+                    exchanged_table(default, &run.name, tested, tests)
                 );
             }
         }
         text
     }
 
-    /// The default against each other run over the questions of a slice.
+    /// The default against every other run over the questions of a slice.
     fn tests_of(&self, slice: Option<Slice>, of: &str, tests: &[Option<&Tests>]) -> String {
         let mut texts = Vec::new();
         let Tested { right, rated, .. } = self.under_test();
@@ -223,7 +223,7 @@ impl<T: Scored> Runs<T> {
         header
     }
 
-    /// The figures of a run, and how far it is from the default.
+    /// The figures of a run and its difference to the default.
     fn row(&self, slice: Option<Slice>, name: Metric, place: usize, difference: Option<&Difference>) -> Vec<String> {
         let Some(run) = self.runs.get(place) else { return Vec::new() };
         let is_default = place == self.default;
@@ -242,7 +242,7 @@ impl<T: Scored> Runs<T> {
 }
 
 impl<T> Runs<T> {
-    /// A figure of every run, by slice; the paper's beside each run for which it has one at all.
+    /// A metric of every run by slice, with the paper's figures where it has any.
     fn by_slice(&self, name: Metric) -> String {
         let Some(first) = self.runs.first() else { return String::new() };
         let languages = first.figures.languages();
@@ -267,8 +267,8 @@ impl<T> Runs<T> {
     }
 }
 
-/// The figures of two runs, named as the choices are.
-fn exchanged_table((default, this): (&str, &str), tested: Tested, tests: &Tests) -> String {
+/// The figures of two runs under the names of their choices.
+fn exchanged_table(default: &str, this: &str, tested: Tested, tests: &Tests) -> String {
     let mut header = vec!["figure".to_owned(), "questions".to_owned(), format!("{default} *"), this.to_owned()];
     header.extend(["difference", "95 %"].map(str::to_owned));
     header.extend([format!("higher {default}"), format!("higher {this}"), "p".to_owned(), "Holm".to_owned()]);
@@ -286,7 +286,7 @@ fn exchanged_table((default, this): (&str, &str), tested: Tested, tests: &Tests)
     aligned(&header, &tested.deciding.iter().chain(tested.beside).filter_map(row).collect::<Vec<_>>())
 }
 
-/// Corrects the p values of tests for their number, those of exchanged runs for the deciding figures alone.
+/// Corrects p values for the number of tests; for exchanged runs only those of the deciding metrics.
 fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>, deciding: &[Metric]) {
     let (mut right, mut rated): (Vec<&mut McNemar>, Vec<&mut PairedT>) = (Vec::new(), Vec::new());
     let mut decide: Vec<&mut Exchanged> = Vec::new();
@@ -346,8 +346,8 @@ impl Scored for Asked {
 }
 
 impl Scored for ScoredAnswer {
-    /// Ratings are compared over the questions that were judged in both. The order of the sources and the text around them
-    /// change no search: there it is what the answers say that is tested, and a small judge does not decide.
+    /// Ratings are compared over the questions judged in both runs. Order and shared context change no search, so the
+    /// answers are tested, and a small judge does not decide.
     fn tested(setting: Ablation, _: &[Self]) -> Tested {
         match setting {
             Ablation::Order | Ablation::Neighbours => Tested {
@@ -378,7 +378,7 @@ impl Scored for ScoredAnswer {
 }
 
 impl Scored for Explained {
-    /// The most exact way that was tried, over the questions that it explained in both.
+    /// The most exact variant that ran, over the questions explained in both runs.
     fn tested(_: Ablation, default: &[Self]) -> Tested {
         let mut accuracy = WAYS.into_iter().rev().map(Metric::Accuracy);
         let right = accuracy.find(|name| default.iter().any(|one| one.value(*name).is_some()));

@@ -1,6 +1,6 @@
 //! Reads `qa-pairs.json`, the question file of ConfQuestions.
 //!
-//! Each turn has its question in English and in German, as asked and completed; it is asked once per language.
+//! Each turn has its question in English and German, raw and completed; it is asked once per language.
 
 use std::path::Path;
 
@@ -23,14 +23,14 @@ struct Pair {
     q_de: String,
     completed_q_en: String,
     completed_q_de: String,
-    /// The right answer, in English for both languages.
+    /// The reference answer, in English for both languages.
     a: String,
     a_url: Vec<String>,
     a_source: Kind,
     q_type: QuestionType,
 }
 
-/// The questions of the file at `path` in order, a turn's languages after each other.
+/// The questions of the file at `path` in order, the languages of a turn one after the other.
 pub(super) fn parse(text: &str, path: &Path) -> Result<Vec<Question>, EvalError> {
     let conversations: Vec<PairConversation> =
         serde_json::from_str(text).map_err(|source| EvalError::Pairs { path: path.to_owned(), source })?;

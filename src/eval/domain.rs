@@ -1,9 +1,9 @@
 //! The domain of a benchmark: its documents, ingested with the settings under test.
 //!
-//! Takes the documents and settings, gives the domain in step with them.
-//! Invariants: the name of the folder says what the domain holds: evidences, context and embedder; a program that
-//! splits otherwise makes another domain, and one that splits the same goes on with the one that is there. Stopping
-//! loses at most the documents at hand.
+//! Takes documents and settings, gives the up-to-date domain.
+//! Invariants: the folder name is a fingerprint of evidences, context and embedder, so a program that splits
+//! differently makes another domain and one that splits the same resumes the existing one. Stopping loses at most the
+//! current documents.
 //! Not here: the domains of the user (`index`).
 
 use std::ops::ControlFlow;
@@ -29,31 +29,31 @@ pub struct Preparation<'a> {
     pub name: &'a str,
     /// Files and folders.
     pub documents: &'a Path,
-    /// How documents are split.
+    /// Splitting of documents.
     pub evidence: &'a EvidenceSettings,
     /// Context parts that are embedded and indexed.
     pub context: ContextParts,
 }
 
-/// How far making the domain is.
+/// Progress of making the domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preparing {
-    /// Documents are read, to see whether there is a domain of them.
+    /// Reading documents to compute the fingerprint.
     Looking {
-        /// So many were.
+        /// Documents so far.
         done: usize,
-        /// All of them.
+        /// Number of documents.
         total: usize,
     },
-    /// The domain is brought in step.
+    /// Ingesting.
     Ingesting(IngestProgress),
 }
 
-/// Hears of progress.
+/// Callback for progress.
 pub type OnPreparing<'a> = dyn FnMut(Preparing) + 'a;
 
 impl Preparation<'_> {
-    /// Name of the folder for the domain. Reads and splits every document to find out.
+    /// Name of the folder for the domain. Reads and splits every document.
     ///
     /// # Errors
     /// When the documents cannot be found, or with [`EvalError::Canceled`] between two of them.
@@ -91,7 +91,7 @@ impl Preparation<'_> {
                 return Err(EvalError::from(IndexError::from(error)));
             }
             cancel.check()?;
-            // A document that cannot be read is named when it is ingested.
+            // Unreadable documents are reported when they are ingested.
             add(&read.err().map(|error| error.to_string()).unwrap_or_default());
         }
         add(&serde_json::to_string(self.evidence).unwrap_or_default());
@@ -103,12 +103,11 @@ impl Preparation<'_> {
     }
 }
 
-/// Opens the domain in its folder under `benchmarks`, making it where there is none, and brings it in step with the
-/// documents.
+/// Opens the domain in its folder under `benchmarks`, creating it if missing, and syncs it with the documents.
 ///
 /// # Errors
 /// When the documents cannot be found or the domain cannot be written; [`EvalError::Canceled`] between two documents,
-/// and the next call goes on.
+/// and the next call resumes.
 pub fn prepare(
     benchmarks: &Path,
     preparation: &Preparation<'_>,

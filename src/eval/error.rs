@@ -1,4 +1,4 @@
-//! What can go wrong while a benchmark is read or asked.
+//! Errors of benchmarks.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use ragonite_rag::answer::AnswerError;
 use ragonite_rag::attribution::AttributionError;
 use ragonite_rag::retrieval::RetrievalError;
 
-/// Why a benchmark gave no figures.
+/// Why a benchmark failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
     /// The user cancelled.
@@ -21,29 +21,29 @@ pub enum EvalError {
         /// The folder of the benchmark.
         folder: PathBuf,
     },
-    /// It is no folder.
+    /// The path is a file.
     #[error("`{file}` is a file: name the folder of a benchmark with --benchmark, or this file with --questions")]
     FileHere {
-        /// What was named as the folder of the benchmark.
+        /// The path given as the benchmark folder.
         file: PathBuf,
     },
-    /// No question is in the languages and of the domain that were asked for.
+    /// No question has the wanted languages and domain.
     #[error("of the questions in `{path}` none is asked: they are in {languages}{}", asked(.domains))]
     NothingToAsk {
         /// The question file.
         path: PathBuf,
-        /// The languages it has, as they are typed.
+        /// The languages of the file, as typed on the command line.
         languages: String,
-        /// The domains it asks; none where it names none.
+        /// The domains of the questions; empty if they name none.
         domains: Vec<DomainName>,
     },
-    /// It has no questions.
+    /// The benchmark has no questions.
     #[error("`{folder}` has neither qa-pairs.json nor questions.toml: name the question file with --questions")]
     NoQuestions {
         /// The folder of the benchmark.
         folder: PathBuf,
     },
-    /// It has no documents.
+    /// The benchmark has no documents.
     #[error(
         "`{folder}` has no folder `documents`, and no domains.toml that names others: score an existing domain with --domain"
     )]
@@ -51,7 +51,7 @@ pub enum EvalError {
         /// The folder of the benchmark.
         folder: PathBuf,
     },
-    /// A conversation asks a domain that domains.toml does not have.
+    /// `domains.toml` lacks the domain of a conversation.
     #[error("no [[domain]] of domains.toml is named `{domain}`, which the questions ask")]
     NoFolder {
         /// The domain.
@@ -62,44 +62,44 @@ pub enum EvalError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// It is no TOML, or has other fields.
+    /// Invalid TOML, or other fields.
     #[error("`{path}` has not the form of a questions.toml")]
     Form {
         /// The question file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and cause.
         #[source]
         source: toml::de::Error,
     },
-    /// The file that names the domains is no TOML, or has other fields.
+    /// `domains.toml` is invalid or has other fields.
     #[error("`{path}` has not the form of a domains.toml")]
     Domains {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and cause.
         #[source]
         source: toml::de::Error,
     },
-    /// It is no JSON, or has other fields.
+    /// Invalid JSON, or other fields.
     #[error("`{path}` has not the form of a qa-pairs.json")]
     Pairs {
         /// The question file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and cause.
         #[source]
         source: serde_json::Error,
     },
-    /// It has no conversation at all.
+    /// The file has no conversation.
     #[error("`{path}` has no conversation")]
     Empty {
         /// The question file, in TOML.
         path: PathBuf,
     },
-    /// It has no turn at all.
+    /// The file has no turn.
     #[error("`{path}` has no question")]
     NoPairs {
         /// The question file, in JSON.
@@ -112,7 +112,7 @@ pub enum EvalError {
         path: PathBuf,
         /// Its id.
         conversation: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Flaw,
     },
@@ -122,12 +122,12 @@ pub enum EvalError {
     /// The domain of the benchmark cannot be filled or read.
     #[error("preparing the domain of the benchmark")]
     Index(#[source] IndexError),
-    /// Results cannot be kept.
+    /// Results cannot be stored.
     #[error("keeping results in `{path}`")]
     Cache {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -140,7 +140,7 @@ pub enum EvalError {
     /// An answer could not be judged.
     #[error("judging an answer")]
     Judge(#[source] AnswerError),
-    /// The model is to complete questions, and there is none.
+    /// Completing questions needs a generator.
     #[error("no generator is at hand to complete questions: choose --completion human, history or none")]
     NoGenerator,
     /// An ablation has nothing to compare.
@@ -157,7 +157,7 @@ fn asked(domains: &[DomainName]) -> String {
 }
 
 impl EvalError {
-    /// What the user can do about it; empty where the error itself or one of its causes says so.
+    /// Advice for the user; empty if the error or a cause already gives it.
     #[must_use]
     pub fn next_step(&self) -> &'static str {
         match self {
@@ -193,16 +193,16 @@ impl EvalError {
     }
 }
 
-/// What is wrong with a conversation of a question file.
+/// A defect of a conversation in a question file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    /// Its id is that of another conversation, or empty.
+    /// The id is empty or not unique.
     #[error("its id is empty or that of another")]
     Id,
-    /// It asks nothing.
+    /// The conversation has no turn.
     #[error("it has no [[conversation.turn]]")]
     NoTurn,
-    /// A text that every turn needs is empty.
+    /// A required text is empty.
     #[error("turn {turn} has no {field}")]
     Missing {
         /// Number of the turn, from 1.

@@ -1,10 +1,9 @@
-//! A turn of the history that was rated up, as a question of a question file.
+//! Exports a turn that was rated up as a question of a question file.
 //!
-//! Takes a stored turn and a file, gives what was written. The expected page is the document that the answer cites, the
-//! expected answer is the answer itself.
-//! Invariants: a file that is there must read as a question file and keeps every byte it has; what is written reads as
-//! one too; the file is replaced as a whole or left as it was; a turn is written into a file once.
-//! Not here: asking the questions (`retrieval`, `answers`).
+//! Takes a stored turn and a file. The cited document becomes the gold page, the answer the reference answer.
+//! Invariants: an existing file must parse as a question file and keeps every byte; the result parses as well; the file
+//! is replaced as a whole or left unchanged; a turn is written once per file.
+//! Not here: asking questions (`retrieval`, `answers`).
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -16,26 +15,26 @@ use ragonite_history::{Rating, TurnRecord};
 use ragonite_rag::answer::citation::without_marks;
 use ragonite_rag::retrieval::Hit;
 
-/// Fewest letters of a piece of an answer that says something.
+/// Fewest letters of a fact.
 const LEAST_LETTERS: usize = 3;
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedCase {
     /// The file.
     pub file: PathBuf,
-    /// Name of the question in it.
+    /// Id of the question.
     pub id: String,
-    /// Where the page it expects lies.
+    /// Path of the gold page.
     pub page: String,
-    /// Pages that are cited too, and not expected.
+    /// Other cited pages, which are not expected.
     pub also_cited: Vec<String>,
-    /// Questions of the file, this one included.
+    /// Number of questions in the file, with this one.
     pub questions: usize,
 }
 
 impl ExportedCase {
-    /// On one line.
+    /// A summary in a line.
     #[must_use]
     pub fn label(&self) -> String {
         let also = match &self.also_cited[..] {
@@ -48,22 +47,22 @@ impl ExportedCase {
     }
 }
 
-/// Why a turn became no question.
+/// Why a turn could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportCaseError {
-    /// Nobody said that the answer is right.
+    /// The answer is not rated up.
     #[error("turn {number} is not rated up: only an answer that is right can be expected of others")]
     NotRatedUp {
         /// The turn.
         number: u32,
     },
-    /// No page is known that has the answer.
+    /// The answer cites no source, so there is no gold page.
     #[error("the answer of turn {number} cites no source, so that no page can be expected")]
     NoPage {
         /// The turn.
         number: u32,
     },
-    /// It is in the file already.
+    /// The turn is in the file already.
     #[error("`{file}` has the question `{id}` already")]
     Known {
         /// The file.
@@ -71,21 +70,21 @@ pub enum ExportCaseError {
         /// The question.
         id: String,
     },
-    /// The file that is there is no question file; it is left as it is.
+    /// The file is no question file; it stays unchanged.
     #[error("`{file}` is left as it is: it is no question file")]
     NoQuestionFile {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<EvalError>,
     },
-    /// The question cannot be written as one.
+    /// The turn makes no valid question.
     #[error("turn {number} makes no question")]
     Form {
         /// The turn.
         number: u32,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -94,14 +93,14 @@ pub enum ExportCaseError {
     File {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
 impl ExportCaseError {
-    /// What to do next.
+    /// Advice for the user.
     #[must_use]
     pub fn next_step(&self) -> &'static str {
         match self {
@@ -115,10 +114,10 @@ impl ExportCaseError {
     }
 }
 
-/// Adds a turn to the questions of a file, which is made where it is not there.
+/// Appends a turn to a question file, which is created if missing.
 ///
 /// # Errors
-/// Where the turn makes no question, or the file is another one; the file is then as it was.
+/// If the turn makes no question, or the file is no question file; the file is then unchanged.
 pub fn export_case(
     file: &Path,
     domain: &DomainName,
@@ -155,7 +154,7 @@ fn parse(file: &Path, text: &str) -> Result<QuestionFile, ExportCaseError> {
     QuestionFile::parse(text, file).map_err(no_questions)
 }
 
-/// The turn as a question that can be asked alone, and the pages that are cited beside the expected one.
+/// The turn as a self-contained question, and the other cited pages.
 fn question_of(turn: &TurnRecord) -> Result<(QuestionTurn, Vec<String>), ExportCaseError> {
     let number = turn.number;
     if turn.feedback.as_ref().is_none_or(|feedback| feedback.rating != Rating::Up) {
@@ -170,7 +169,7 @@ fn question_of(turn: &TurnRecord) -> Result<(QuestionTurn, Vec<String>), ExportC
     also.dedup();
     let question_type = if cited.len() == 1 { QuestionType::Simple } else { QuestionType::Complex };
     let question = QuestionTurn {
-        // Alone in its conversation, a follow-up can only be asked in its completed form.
+        // A follow-up alone in its conversation needs its completed form.
         question: turn.completed_question.clone(),
         completed: turn.completed_question.clone(),
         gold_page: best.url.clone(),
@@ -183,14 +182,14 @@ fn question_of(turn: &TurnRecord) -> Result<(QuestionTurn, Vec<String>), ExportC
     Ok((question, also))
 }
 
-/// The first hit of the document that most of the cited sources are of; the one cited first where that says nothing.
+/// The first hit of the most cited document; of equally cited ones the first.
 fn most_cited<'a>(cited: &[&'a Hit]) -> Option<&'a Hit> {
     let count = |hit: &Hit| cited.iter().filter(|other| other.document == hit.document).count();
     let most = cited.iter().map(|hit| count(hit)).max()?;
     cited.iter().find(|hit| count(hit) == most).copied()
 }
 
-/// What the answer says between its marks: a right answer says one of these pieces again.
+/// The texts of the answer between citations: a correct answer contains one of them.
 fn facts(answer: &str) -> Vec<String> {
     let mut text = String::with_capacity(answer.len());
     let mut rest = answer;
@@ -201,12 +200,12 @@ fn facts(answer: &str) -> Vec<String> {
     }
     text.push_str(rest);
     let pieces = text.lines().flat_map(|line| line.split(". ")).map(clean_line);
-    // Marks of a list or heading before it, and the end of a sentence behind it, say nothing.
+    // List marks, headings and punctuation at the ends are removed.
     let is_mark = |c: char| matches!(c, '-' | '•' | '#' | '>' | '.' | ',' | ';' | ':' | '!' | '?') || c.is_whitespace();
     let says_something = |piece: &&str| piece.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST_LETTERS;
     let pieces: Vec<String> = pieces.collect();
     let bare: Vec<&str> = pieces.iter().map(|piece| piece.trim_matches(is_mark)).filter(says_something).collect();
-    // "Yes" beside a sentence would make every other answer with that word a right one.
+    // "Yes" beside a sentence would make every answer with that word correct.
     let is_one_word = |piece: &str| piece.split_whitespace().nth(1).is_none();
     let only = bare.len() == 1;
     bare.into_iter().filter(|piece| only || !is_one_word(piece)).map(str::to_owned).collect()
@@ -214,7 +213,7 @@ fn facts(answer: &str) -> Vec<String> {
 
 /// Replaces a file as a whole.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
-    // What a link points at is written, the link stays.
+    // A symbolic link stays; its target is written.
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;

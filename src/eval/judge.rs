@@ -1,7 +1,7 @@
-//! A local model as judge: whether an answer says what a right one says (RAGonite, Fig. 8).
+//! A local model as judge: whether an answer agrees with the reference answer (RAGonite, Fig. 8).
 //!
-//! Invariants: a verdict is read strictly, one JSON object with a rating of 1, 0.5 or 0 and a justification; what
-//! cannot be read is asked once more, then the answer counts as not judged, never as wrong.
+//! Invariants: a verdict is parsed strictly: one JSON object with a rating of 1, 0.5 or 0 and a justification. After an
+//! unusable verdict the judge is asked once more, then the answer counts as not judged, never as wrong.
 //! Not here: the wording (`prompt`), figures (`answers`).
 
 use serde::{Deserialize, Serialize};
@@ -15,60 +15,60 @@ use ragonite_rag::prompt::JudgePrompt;
 /// Most tokens of a verdict.
 const VERDICT_TOKENS: usize = 160;
 
-/// The form of a verdict. The justification comes first, so that the rating follows from it.
+/// Grammar of a verdict. The justification comes first, so that the rating follows from it.
 const GRAMMAR: &str = r#"root ::= "{\"justification\": \"" text{1,240} "\", \"answer_rating\": " rating "}"
 rating ::= "0.5" | "0" | "1"
 text ::= [^"\\\x00-\x1F\x7F]
 "#;
 
-/// The first verdict is the likeliest one; where it cannot be used, another is drawn.
+/// The first verdict is greedy; if it is unusable, one is sampled.
 const TRIES: [Sampling; 2] = [Sampling::Greedy, Sampling::Seeded { temperature: 0.7, seed: 1 }];
 
-/// What a judge says of an answer.
+/// The verdict on an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// 1 for all of the right answer, 0.5 for some of it, 0 for nothing.
+    /// 1 for all of the reference answer, 0.5 for a part, 0 for nothing.
     pub answer_rating: f64,
-    /// Why, in one sentence.
+    /// Reason in a sentence.
     pub justification: String,
 }
 
 impl Verdict {
-    /// The verdict on an answer that says that it has found nothing: no judge has to be asked.
+    /// The verdict on an abstention, which needs no judge.
     #[must_use]
     pub fn nothing_found() -> Self {
         Self { answer_rating: 0.0, justification: "It says that nothing was found.".to_owned() }
     }
 
-    /// Reads what a judge said; none where it is no verdict.
+    /// Parses a verdict; none if invalid.
     #[must_use]
-    pub fn parse(said: &str) -> Option<Self> {
+    pub fn parse(output: &str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Said {
+        struct VerdictJson {
             answer_rating: f64,
             justification: String,
         }
-        let Said { answer_rating, justification } = serde_json::from_str(said.trim()).ok()?;
+        let VerdictJson { answer_rating, justification } = serde_json::from_str(output.trim()).ok()?;
         let justification = clean_line(&justification);
-        // Every rating is exact in binary.
+        // All ratings are exact in binary.
         let is_rating = [0.0, 0.5, 1.0].iter().any(|rating: &f64| rating.total_cmp(&answer_rating).is_eq());
         (is_rating && !justification.is_empty()).then_some(Self { answer_rating, justification })
     }
 }
 
-/// What is judged.
+/// The input of a judge.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
     /// The completed question.
     pub question: &'a str,
-    /// A right answer.
+    /// The reference answer.
     pub right: &'a str,
-    /// The answer, without its sources.
+    /// The answer without citations.
     pub answer: &'a str,
 }
 
-/// Asks the judge; none where it gives no usable verdict.
+/// Asks the judge; none without a usable verdict.
 ///
 /// # Errors
 /// When the model fails, or with [`EvalError::Canceled`].
@@ -92,9 +92,9 @@ pub fn judge(
             max_tokens: VERDICT_TOKENS,
             draft: Vec::new(),
         };
-        let said = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {});
-        let said = said.map_err(|error| failed(error.into()))?;
-        if let Some(verdict) = Verdict::parse(&said.text) {
+        let output = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {});
+        let output = output.map_err(|error| failed(error.into()))?;
+        if let Some(verdict) = Verdict::parse(&output.text) {
             return Ok(Some(verdict));
         }
     }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn everything_else_is_no_verdict() {
-        for said in [
+        for output in [
             "",
             "1",
             "0.5 because it names Alice",
@@ -138,7 +138,7 @@ mod tests {
             r#"{"justification": "x", "answer_rating": 1, "sure": true}"#,
             r#"{"justification": "x", "answer_rating": 1} and more"#,
         ] {
-            assert_eq!(Verdict::parse(said), None, "{said}");
+            assert_eq!(Verdict::parse(output), None, "{output}");
         }
     }
 

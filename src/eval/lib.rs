@@ -1,14 +1,12 @@
-//! Benchmarks: questions with gold pages and answers -> figures by slice, beside those of the paper.
+//! Benchmarks: questions with gold pages and reference answers give figures by slice, beside those of the paper.
 //!
-//! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml` in the demo's form) and an open
-//! domain; gives per question where the gold page came, what the answer is worth and whether attribution points at the
-//! gold page, and from that means with intervals, and tests of the difference of two runs. Writes a turn of the history
-//! into a question file.
-//! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
-//! a gold page that is in no document counts as not found, and is counted; what is drawn or exchanged to see what chance
-//! can do are whole conversations; a result is taken from the cache only where
-//! it would come out the same.
-//! Not here: opening domains and models, printing (`run`).
+//! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml`) and an open domain. Gives, per
+//! question, the rank of the gold page, scores of the answer, and whether attribution points to the gold page; from
+//! these, means with intervals and tests between runs. Exports turns of the history as questions.
+//! Invariants: scoring is pure; pages are compared by number, by URL string and by text, each separately; a gold page
+//! that is in no document counts as not found, and is counted; resampling and exchange tests use whole conversations; a
+//! cached result is used only if it would come out the same.
+//! Not here: opening domains and models, printing (`cli`).
 
 mod ablation;
 mod aggregate;

@@ -1,17 +1,17 @@
 //! A report as a Markdown document.
 //!
-//! Not here: the tables (`table`, `compare`), writing the file (`run`).
+//! Not here: the tables (`table`, `compare`), writing the file (`cli`).
 
 use std::fmt::Write as _;
 
-/// A document that grows from top to bottom.
+/// A Markdown document under construction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markdown {
     text: String,
 }
 
 impl Markdown {
-    /// A document with its title.
+    /// A document with a title.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self { text: format!("# {title}\n") }
@@ -22,12 +22,12 @@ impl Markdown {
         let _ = write!(self.text, "\n## {heading}\n");
     }
 
-    /// A paragraph, or a table that was drawn before.
+    /// A paragraph or a finished table.
     pub fn block(&mut self, block: &str) {
         let _ = write!(self.text, "\n{}\n", block.trim());
     }
 
-    /// Names with their values, as a table.
+    /// A table of names and values.
     pub fn pairs(&mut self, pairs: &[(String, String)]) {
         self.text.push_str("\n| setting | value |\n| --- | --- |\n");
         for (name, value) in pairs {
@@ -35,9 +35,9 @@ impl Markdown {
         }
     }
 
-    /// Text as it is, such as a command.
+    /// Verbatim text, such as a command.
     pub fn verbatim(&mut self, text: &str) {
-        // A fence is longer than every one within.
+        // The fence is longer than every one in the text.
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         let _ = write!(self.text, "\n{fence}\n{}\n{fence}\n", text.trim_end());
@@ -50,7 +50,7 @@ impl Markdown {
     }
 }
 
-/// A text that ends no cell and no row.
+/// Text that breaks neither a cell nor a row.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }

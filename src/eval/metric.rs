@@ -1,77 +1,77 @@
-//! What is measured of a question, by name: one list for JSON, tables, comparisons and the figures of the paper.
+//! The metrics, by name: one list for JSON, tables, comparisons and the figures of the paper.
 //!
-//! Not here: how it is measured (`score`, `retrieval`, `answers`, `attribution_eval`).
+//! Not here: measuring (`score`, `retrieval`, `answers`, `attribution_eval`).
 
 use super::Way;
 
-/// How two pages are told to be the same.
+/// How two pages are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageMatch {
-    /// By the number in the URL.
+    /// By number in the URL.
     Page,
     /// By title and text.
     Content,
-    /// By the URL letter by letter.
+    /// By URL string.
     Url,
 }
 
-/// How well a gold page is ranked.
+/// How the rank of a gold page is scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
     /// The best hit is on a gold page.
     PAt1,
-    /// One of the first five hits is.
+    /// A gold page is among the first five hits.
     HitAt5,
-    /// One of the first ten hits is.
+    /// A gold page is among the first ten hits.
     HitAt10,
-    /// 1 / rank of the first hit on a gold page, 0 where there is none.
+    /// 1 / rank of the first hit on a gold page, 0 without one.
     Mrr,
 }
 
-/// Something that is measured of a question.
+/// A metric of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// Where the gold page came.
+    /// Rank of the gold page.
     Ranked(PageMatch, Ranking),
-    /// Whether a gold URL is that of a page letter by letter, so that it can be found by URL at all.
+    /// Whether a gold URL is the exact URL of a page, so that it can be found by URL.
     UrlCeiling,
     /// Share of the first ten hits on gold pages, by number.
     PrecisionAt10,
-    /// The judge's rating.
+    /// Rating by the judge.
     AnswerRelevance,
     /// The judge gave no usable verdict.
     NotJudgedRate,
-    /// Words shared with the gold answer.
+    /// Token F1 with the reference answer.
     TokenF1,
-    /// Share of the gold answer's words.
+    /// Share of the reference answer's words in the answer.
     GoldRecall,
-    /// The answer contains a gold fact, or the gold answer.
+    /// The answer contains a gold fact, or the reference answer.
     GoldContained,
-    /// The answer says that nothing was found.
+    /// The answer is an abstention.
     OosRate,
-    /// No gold page is among the sources, so that saying so is right.
+    /// No gold page is among the sources, so an abstention is right.
     ExpectedOosRate,
-    /// It says so with a gold page among the sources.
+    /// Abstention with a gold page among the sources.
     RefusedWithGoldRate,
-    /// The answer names sources.
+    /// The answer has citations.
     CitedRate,
-    /// The answer names sources without being asked for them.
+    /// The answer has citations without citation repair.
     CitedUnaskedRate,
-    /// Share of the sources named without being asked that there were; those asked for are such by the way of asking.
+    /// Share of valid citations, without repaired ones, which are always valid.
     CitationValidity,
-    /// A named source is on a gold page.
+    /// A cited source is on a gold page.
     CitesGoldRate,
     /// A gold page is among the sources.
     GoldRetrievedRate,
-    /// A way to attribute points at a gold page.
+    /// Attribution points to a gold page.
     Accuracy(Way),
-    /// Leaving sources out finds one that stands out.
+    /// Attribution finds a decisive source.
     DecisiveRate,
     /// The first source is on a gold page.
     FirstHitAccuracy,
 }
 
-/// The names of two tables as one list.
+/// The metrics of two tables in one list.
 pub(super) const fn both<const ALL: usize>(first: &[Metric], second: &[Metric]) -> [Metric; ALL] {
     let mut all = [P_AT_1; ALL];
     let mut at = 0;
@@ -82,10 +82,10 @@ pub(super) const fn both<const ALL: usize>(first: &[Metric], second: &[Metric]) 
     all
 }
 
-/// The figure that runs are compared by.
+/// The main metric for comparing runs.
 pub(super) const P_AT_1: Metric = Metric::Ranked(PageMatch::Page, Ranking::PAt1);
 
-/// The figure of ours that the paper has.
+/// The metric that corresponds to the paper's P@1.
 pub(super) const URL_P_AT_1: Metric = Metric::Ranked(PageMatch::Url, Ranking::PAt1);
 
 impl PageMatch {
@@ -119,10 +119,10 @@ impl Ranking {
 }
 
 impl Metric {
-    /// In JSON: a field, or an object with a field.
+    /// Name in JSON: a field, or an object with a field.
     pub(super) fn path(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Ranked(told, ranking) => (told.word(), Some(ranking.field())),
+            Self::Ranked(page_match, ranking) => (page_match.word(), Some(ranking.field())),
             Self::UrlCeiling => (PageMatch::Url.word(), Some("ceiling")),
             Self::PrecisionAt10 => ("precision_at_10", None),
             Self::AnswerRelevance => ("answer_relevance", None),
@@ -144,7 +144,7 @@ impl Metric {
         }
     }
 
-    /// In JSON as one word: `page.p_at_1`.
+    /// Name in JSON as one word: `page.p_at_1`.
     pub(super) fn word(self) -> String {
         match self.path() {
             (field, None) => field.to_owned(),
@@ -152,12 +152,12 @@ impl Metric {
         }
     }
 
-    /// In tables.
+    /// Name in tables.
     #[must_use]
     pub fn title(self) -> String {
         let title = match self {
             Self::Ranked(PageMatch::Page, ranking) => ranking.title(),
-            Self::Ranked(told, ranking) => return format!("{} {}", told.word(), ranking.title()),
+            Self::Ranked(page_match, ranking) => return format!("{} {}", page_match.word(), ranking.title()),
             Self::UrlCeiling => "url ceiling",
             Self::PrecisionAt10 => "P@10",
             Self::AnswerRelevance => "relevance",

@@ -1,39 +1,39 @@
-//! How much of a right answer an answer has, word by word. Pure, and asks no model.
+//! Word overlap of an answer with the reference answer. Pure, without a model.
 //!
-//! Words are compared as in SQuAD: case, punctuation and articles do not matter. Marks such as `[Source 1]` are no words
-//! of the answer. A right answer in another language shares few words with it, whatever the answer is worth.
+//! Words are normalized as in SQuAD: case, punctuation and articles are ignored. Citations are no words of the answer.
+//! A reference answer in another language has little overlap, whatever the quality of the answer.
 
 use std::collections::HashMap;
 
 use super::questions::{contains, normalized};
 use ragonite_rag::answer::citation::without_marks;
 
-/// Words that say nothing by themselves.
+/// Articles, which are ignored.
 const ARTICLES: [&str; 11] = ["a", "an", "the", "der", "die", "das", "den", "dem", "ein", "eine", "einen"];
 
-/// What an answer shares with a right one, 0 to 1.
+/// Overlap with the reference answer, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Overlap {
-    /// Harmonic mean of the shares of common words in both.
+    /// Harmonic mean of the shares of common words in both answers.
     pub f1: f64,
-    /// Share of the right answer's words.
+    /// Share of the reference answer's words.
     pub recall: f64,
-    /// Whether it contains one of the facts, or where there are none the whole right answer word by word.
+    /// Whether the answer contains one of the facts, or without facts the whole reference answer.
     pub contained: bool,
 }
 
 impl Overlap {
-    /// Compares `answer` with the right answer and the facts that make one right.
+    /// Compares `answer` with the reference answer and the facts.
     #[must_use]
     pub fn of(answer: &str, right: &str, facts: &[String]) -> Self {
         let answer = without_marks(answer);
-        let (said, wanted) = (words(&answer), words(right));
-        let common = common(&said, &wanted) as f64;
+        let (given, wanted) = (words(&answer), words(right));
+        let common = common(&given, &wanted) as f64;
         let share = |of: &[String]| if of.is_empty() { 0.0 } else { common / of.len() as f64 };
-        let (precision, recall) = (share(&said), share(&wanted));
+        let (precision, recall) = (share(&given), share(&wanted));
         let f1 = if common > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
         let contained = if facts.is_empty() {
-            !wanted.is_empty() && said.windows(wanted.len()).any(|some| some == wanted)
+            !wanted.is_empty() && given.windows(wanted.len()).any(|some| some == wanted)
         } else {
             let answer = normalized(&answer);
             facts.iter().any(|fact| contains(&answer, &normalized(fact)))
@@ -50,13 +50,13 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words that are in both, each as often as in the one that has it less often.
-fn common(said: &[String], wanted: &[String]) -> usize {
+/// Number of words in both, with multiplicity.
+fn common(given: &[String], wanted: &[String]) -> usize {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for word in wanted {
         *left.entry(word).or_default() += 1;
     }
-    let taken = said.iter().filter(|word| match left.get_mut(word.as_str()) {
+    let taken = given.iter().filter(|word| match left.get_mut(word.as_str()) {
         Some(count) if *count > 0 => {
             *count -= 1;
             true

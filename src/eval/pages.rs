@@ -1,6 +1,6 @@
 //! The pages of a domain by document, and the gold pages among them.
 //!
-//! Invariant: every document that a gold name fits is gold, and the same ones in every run.
+//! Invariant: every document that matches a gold name is gold, equally in every run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use ragonite_base::{DocumentId, page_number};
 use ragonite_index::{Index, StoredDocument};
 use ragonite_rag::retrieval::{Hit, Relation};
 
-/// Every page of a domain.
+/// The pages of a domain.
 #[derive(Debug, Clone, Default)]
 pub struct Pages {
     /// In the order of the documents.
@@ -22,7 +22,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Reads what the domain holds.
+    /// Reads the pages of a domain.
     ///
     /// # Errors
     /// When the domain cannot be read.
@@ -39,9 +39,9 @@ impl Pages {
         self.by_document.get(&document)
     }
 
-    /// The page of a hit with those of its copies; none where its document went away since.
+    /// The page of a hit with the pages of its copies; none if its document was removed.
     ///
-    /// Versions of the page are none of them, though they have the same text: their titles tell them apart.
+    /// Other versions of the page are no copies, even with the same text: their titles differ.
     #[must_use]
     pub fn of_hit(&self, hit: &Hit) -> Option<Placed> {
         let copies = hit.copies.iter().filter(|copied| copied.relation == Relation::Copy);
@@ -54,22 +54,22 @@ impl Pages {
         question.gold.iter().flat_map(|name| self.gold(name)).collect()
     }
 
-    /// Whether a gold name of the question fits pages that are not the same.
+    /// Whether a gold name of the question matches different pages.
     #[must_use]
     pub fn is_ambiguous(&self, question: &Question) -> bool {
         question.gold.iter().any(|name| self.gold(name).len() > 1)
     }
 
-    /// Whether a gold page of the question is in the domain under a URL that is the same letter by letter, or a path, so
-    /// that it can be found by URL.
+    /// Whether a gold page is in the domain under the exact URL of the question or under a path, so that it can be
+    /// found by URL.
     pub(super) fn spells(&self, question: &Question) -> bool {
         let spelled = |gold: &Page| self.by_document.values().any(|page| page.url == gold.url);
         self.gold_of(question).iter().any(spelled)
     }
 
-    /// The pages that a gold URL or path names, in the order of the documents, each once: by number where it is a URL
-    /// that has one, with that name as their URL, else by the end of their path, else by their whole URL. Several where
-    /// documents share a number, or files in several folders a name.
+    /// The pages that a gold URL or path matches, in the order of the documents, each once: by number if the URL has
+    /// one (with the gold name as their URL), else by the end of the path, else by the whole URL. Several if documents
+    /// share a number, or files in different folders a name.
     #[must_use]
     pub fn gold(&self, name: &str) -> Vec<Page> {
         let mut found: Vec<Page> = if let Some(number) = page_number(name) {

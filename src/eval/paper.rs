@@ -1,8 +1,8 @@
-//! Figures of the paper (RAGonite, Tables 2 to 4): P@1 by URL string, relevance as GPT-4o rates it, and attribution
-//! accuracy, over 600 questions, half of them English and half German.
+//! Figures of the paper (RAGonite, Tables 2 to 4): P@1 by URL string, relevance rated by GPT-4o, and attribution
+//! accuracy, over 600 questions, half English and half German.
 //!
-//! Invariant: beside a run of ours stands the nearest run of the paper, and what that has otherwise is said with it; the
-//! models differ too. The paper changes one setting at a time, and tells the slices apart only where that is the context.
+//! Invariant: each run is shown beside the nearest run of the paper, with the settings that differ (besides the
+//! models). The paper changes one setting at a time, and has slices only for the context ablation.
 
 use super::metric::{Metric, URL_P_AT_1};
 use super::slices::{Slice, TurnGroup};
@@ -11,7 +11,7 @@ use ragonite_base::Language;
 use ragonite_document::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use ragonite_rag::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
-/// The choices of context that the paper compares, in its order.
+/// The contexts that the paper compares, in its order.
 pub const CONTEXTS: [(ContextParts, &str); 6] = [
     (ContextParts::NONE, "none"),
     (ContextParts::TITLE, "title"),
@@ -21,7 +21,7 @@ pub const CONTEXTS: [(ContextParts, &str); 6] = [
     (ContextParts::ALL, "all"),
 ];
 
-/// The place of all context in [`CONTEXTS`].
+/// Index of the full context in [`CONTEXTS`].
 const WHOLE: usize = 5;
 
 /// The constant of the paper's reciprocal rank fusion.
@@ -33,7 +33,7 @@ const TOP_K: usize = 10;
 /// A row of Table 2, in the order of [`CONTEXTS`].
 type Row = [f64; 6];
 
-/// P@1 in Table 2, by slice as [`place`] has them.
+/// P@1 in Table 2, by slice in the order of [`place`].
 const P_AT_1: [Row; 8] = [
     [0.398, 0.483, 0.448, 0.453, 0.460, 0.528],
     [0.413, 0.470, 0.477, 0.450, 0.483, 0.510],
@@ -45,7 +45,7 @@ const P_AT_1: [Row; 8] = [
     [0.383, 0.467, 0.430, 0.427, 0.437, 0.493],
 ];
 
-/// The second half of Table 2: answer relevance.
+/// Second half of Table 2: answer relevance.
 const RELEVANCE: [Row; 8] = [
     [0.388, 0.477, 0.435, 0.445, 0.404, 0.529],
     [0.423, 0.537, 0.482, 0.502, 0.458, 0.593],
@@ -57,14 +57,14 @@ const RELEVANCE: [Row; 8] = [
     [0.368, 0.423, 0.398, 0.407, 0.377, 0.483],
 ];
 
-/// Table 4, turns 1 to 5, then 6 to 10; with all context.
+/// Table 4, turns 1 to 5, then 6 to 10; with full context.
 const P_AT_1_TURNS: Row = [0.660, 0.530, 0.500, 0.430, 0.490, 0.560];
 const RELEVANCE_TURNS: Row = [0.670, 0.495, 0.465, 0.440, 0.555, 0.550];
 
 /// Share of out-of-scope answers.
 const OUT_OF_SCOPE: f64 = 0.332;
 
-/// Table 3, by slice as [`place`] has them: similarity, counterfactual, counterfactual with clusters.
+/// Table 3, by slice in the order of [`place`]: similarity, counterfactual, counterfactual with clusters.
 const ACCURACY: [[f64; 3]; 8] = [
     [0.772, 0.791, 0.799],
     [0.771, 0.811, 0.817],
@@ -76,34 +76,34 @@ const ACCURACY: [[f64; 3]; 8] = [
     [0.733, 0.820, 0.814],
 ];
 
-/// P@1 and relevance of one of Table 4's runs, over all questions.
+/// P@1 and relevance of a run of Table 4, over all questions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Choice(f64, f64);
 
-/// How the value that a run of ours has for a setting stands to the paper's.
+/// How a value of a setting relates to the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Value {
-    /// As in all runs of the paper but those that change it.
+    /// The value of all runs of the paper that do not vary this setting.
     Same,
-    /// As in this run alone.
+    /// The value of this run only.
     Run(PaperRun),
-    /// As in no run.
+    /// The value of no run.
     Unknown,
 }
 
 /// A run of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum PaperRun {
-    /// Of Table 2, with the context at this place of [`CONTEXTS`].
+    /// Of Table 2, with the context at this index of [`CONTEXTS`].
     Context(usize),
     /// Of Table 4.
     Choice(Choice),
 }
 
-/// The run that all others of the paper differ from in one setting.
+/// The run from which all others of the paper differ in one setting.
 const DEFAULT: PaperRun = PaperRun::Context(WHOLE);
 
-/// A setting that a run of the paper and one of ours may differ in.
+/// A setting in which our runs and the paper's may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Setting {
     Completion,
@@ -121,7 +121,7 @@ enum Setting {
     PerDocument,
 }
 
-/// Every setting, each with what the paper has; of two that the paper has a run for, the first says which is nearer.
+/// The settings with the paper's values; of two settings with a run each, the first decides which run is nearer.
 const SETTINGS: [(Setting, &str); 13] = [
     (Setting::Completion, "questions that its model completed"),
     (Setting::Rerank, "a reranker"),
@@ -138,18 +138,17 @@ const SETTINGS: [(Setting, &str); 13] = [
     (Setting::PerDocument, "any number of hits of a document"),
 ];
 
-/// What of the paper stands beside a run: the figures of the nearest of its runs, and what that has otherwise.
+/// The nearest run of the paper, and the settings in which it differs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Papers {
     run: Option<PaperRun>,
-    /// Whether it is otherwise, by place in [`SETTINGS`].
+    /// Whether a setting differs, by index in [`SETTINGS`].
     differs: [bool; SETTINGS.len()],
 }
 
 impl Papers {
-    /// The figures beside a run with these settings. Where choices of a setting are compared, the paper's run has the
-    /// same choice and is as all its runs are in the rest, and there is none where the paper has no such choice; else it
-    /// is the one that differs in the fewest settings.
+    /// The figures beside a run with these settings. In an ablation, the paper's run with the same choice and its
+    /// defaults otherwise, if there is one; else the run that differs in the fewest settings.
     #[must_use]
     pub fn beside(variation: &Variation, compared: Option<Ablation>) -> Self {
         let values = SETTINGS.map(|(setting, _)| setting.of(variation));
@@ -169,7 +168,7 @@ impl Papers {
         Self { run, differs }
     }
 
-    /// Which run of the paper it is, for people.
+    /// Description of the run of the paper, for people.
     #[must_use]
     pub fn said(&self) -> String {
         let otherwise = SETTINGS.iter().zip(self.differs).filter(|(_, differs)| *differs);
@@ -182,10 +181,10 @@ impl Papers {
         format!("of {run}; - where there is none.")
     }
 
-    /// The paper's figure for a slice, or for all questions, which are asked in these languages; none where the paper
-    /// has no such figure.
+    /// The paper's figure for a slice, or for all questions, in these languages; none if it has none.
     pub(super) fn figure(self, name: Metric, slice: Option<Slice>, languages: &[Language]) -> Option<f64> {
-        // In one language all questions are those of that language, and what the paper has of other slices is of both.
+        // For one language, all questions are the slice of that language; other slices of the paper cover both
+        // languages.
         let slice = match (slice, languages) {
             (_, [_, _, ..] | []) | (Some(Slice::Language(_)), [_]) => slice,
             (None, [language]) => Some(Slice::Language(*language)),
@@ -202,7 +201,7 @@ impl Papers {
     }
 }
 
-/// Whether the paper has such a figure at all.
+/// Whether the paper has such a figure.
 pub(super) fn has(name: Metric) -> bool {
     match name {
         URL_P_AT_1 | Metric::AnswerRelevance | Metric::OosRate => true,
@@ -212,7 +211,7 @@ pub(super) fn has(name: Metric) -> bool {
 }
 
 impl Setting {
-    /// The setting whose choices are compared; none where the paper says nothing of it.
+    /// The setting of an ablation; none if the paper does not cover it.
     fn compared(ablation: Ablation) -> Option<Self> {
         match ablation {
             Ablation::Context => Some(Self::Context),
@@ -229,7 +228,7 @@ impl Setting {
         }
     }
 
-    /// How the value of a run stands to the paper's.
+    /// How the value of a run relates to the paper.
     fn of(self, variation: &Variation) -> Value {
         let Variation { context, evidence, retrieval, rerank, completion, order: _, neighbours: _ } = variation;
         let same = |is_same: bool| if is_same { Value::Same } else { Value::Unknown };
@@ -331,7 +330,7 @@ fn of_turn(turn: TurnGroup, turns: Row) -> Option<f64> {
     }
 }
 
-/// The column of a way in Table 3.
+/// The column of a variant in Table 3.
 fn column_of(way: Way) -> Option<usize> {
     match way {
         Way::Similarity => Some(0),

@@ -1,7 +1,7 @@
 //! Reads question files.
 //!
-//! Takes TOML text, gives conversations of questions with what a right answer contains.
-//! Not here: where the file is (`config`, `run`).
+//! Takes TOML text, gives conversations of questions with reference answers.
+//! Not here: finding the file (`config`, `cli`).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,60 +12,60 @@ use super::{EvalError, Flaw};
 use ragonite_base::{DomainName, dates_in};
 use ragonite_document::evidence::Kind;
 
-/// Whether one evidence is enough for an answer.
+/// Difficulty of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionType {
-    /// One evidence says it plainly.
+    /// One evidence has the answer.
     Simple,
-    /// Something has to be compared or combined.
+    /// Evidences must be compared or combined.
     Complex,
 }
 
-/// A question with what is known about its answer.
+/// A question with its gold page and reference answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionTurn {
-    /// As a person types it.
+    /// The question as typed.
     pub question: String,
-    /// Intent-explicit form; where the first turn of a file leaves it out, that is the question.
+    /// Completed question; the first turn of a file may leave it out.
     #[serde(default)]
     pub completed: String,
-    /// Path of the page that has the answer, within its domain.
+    /// Path of the page with the answer, within its domain.
     pub gold_page: String,
-    /// A right answer.
+    /// The reference answer.
     pub gold_answer: String,
-    /// A right answer contains at least one of them; without any, it contains `gold_answer`.
+    /// A correct answer contains at least one of these, or without any the whole `gold_answer`.
     #[serde(default)]
     pub gold_facts: Vec<String>,
-    /// What the raw follow-up lacks and a right completed question names; none for a first question.
+    /// The entity that the raw follow-up lacks and its completed question needs; none for a first question.
     #[serde(default)]
     pub missing_entity: Option<String>,
-    /// Kind of the evidence that has the answer.
+    /// Kind of the evidence with the answer.
     pub source: Kind,
-    /// How hard it is.
+    /// Difficulty.
     #[serde(rename = "type")]
     pub question_type: QuestionType,
 }
 
-/// Questions that follow each other.
+/// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionConversation {
-    /// Unlike every other in the file.
+    /// Unique in the file.
     pub id: String,
-    /// The domain it asks.
+    /// Domain of the questions.
     pub domain: DomainName,
     /// The turns in order.
     #[serde(rename = "turn", default)]
     pub turns: Vec<QuestionTurn>,
 }
 
-/// A whole question file.
+/// A question file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionFile {
-    /// The conversations in order; the first three turns of the first one are the scripted demo.
+    /// The conversations; the first three turns of the first are the scripted demo.
     #[serde(rename = "conversation", default)]
     pub conversations: Vec<QuestionConversation>,
 }
@@ -75,27 +75,27 @@ pub struct QuestionFile {
 pub struct DomainFolder {
     /// Name of the domain.
     pub name: DomainName,
-    /// Folder of its documents, within that of the file.
+    /// Folder of its documents, relative to the file.
     pub folder: String,
     /// Name for people.
     #[serde(default)]
     pub title: String,
-    /// What the model is told about it.
+    /// Prompt prefix of the domain.
     #[serde(default)]
     pub prompt_prefix: String,
 }
 
-/// `domains.toml`: the domains that a question file asks, and where their documents are.
+/// `domains.toml`: the domains of a question file with the folders of their documents.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DomainsFile {
-    /// In order.
+    /// The domains in order.
     #[serde(rename = "domain", default)]
     pub domains: Vec<DomainFolder>,
 }
 
 impl DomainsFile {
-    /// Reads the text of the file at `path`.
+    /// Parses the text of the file at `path`.
     ///
     /// # Errors
     /// When the form is wrong.
@@ -110,7 +110,7 @@ impl DomainsFile {
 }
 
 impl QuestionFile {
-    /// Reads the text of the question file at `path` and checks that every question can be scored.
+    /// Parses the text of the question file at `path` and checks that every question can be scored.
     ///
     /// # Errors
     /// When the form is wrong or a conversation cannot be used.
@@ -152,8 +152,8 @@ impl QuestionConversation {
 }
 
 impl QuestionTurn {
-    /// Whether an answer contains one of the gold facts. Case and white space do not matter; a fact is not found within a
-    /// longer word or number: `17` not in `2017` nor in `17.5`, `Ann` not in `planned`.
+    /// Whether an answer contains one of the gold facts as whole words. Case and white space do not matter; `17` is not
+    /// in `2017` or `17.5`, `Ann` not in `planned`.
     #[must_use]
     pub fn contains_gold_fact(&self, answer: &str) -> bool {
         let answer = normalized(answer);
@@ -161,7 +161,7 @@ impl QuestionTurn {
         facts.into_iter().any(|fact| contains(&answer, &normalized(fact)))
     }
 
-    /// Name of the first field that must not be empty and is.
+    /// Name of the first required field that is empty.
     fn missing(&self) -> Option<&'static str> {
         let texts = [
             ("question", &self.question),
@@ -175,18 +175,18 @@ impl QuestionTurn {
     }
 }
 
-/// Lower case, every run of white space one space.
+/// Lower case, with single spaces.
 pub(super) fn normalized(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Endings with which a word of a fact is still the same word.
+/// Endings with which a word of a fact still matches.
 const ENDINGS: &[&str] = &["s", "es", "n", "en", "e"];
 
-/// Letters of the shortest word that may have an ending: "no" is not in "nos".
+/// Fewest letters of a word that may have an ending: "no" is not in "nos".
 const LEAST_STEM: usize = 4;
 
-/// Whether an answer has a fact as whole words: no `17` in `17.5`, no `Ann` in `planned`; `board` is in `boards`, and
+/// Whether an answer has a fact as whole words: no `17` in `17.5`, no `Ann` in `planned`; but `board` in `boards`, and
 /// `2025` in `08.04.2025`. Both are [`normalized`].
 pub(super) fn contains(answer: &str, fact: &str) -> bool {
     answer.match_indices(fact).any(|(at, _)| {
@@ -195,14 +195,14 @@ pub(super) fn contains(answer: &str, fact: &str) -> bool {
     })
 }
 
-/// Whether what follows is no more than an ending of the last word of the fact.
+/// Whether only an ending of the fact's last word follows.
 fn is_before_an_ending(fact: &str, rest: &str) -> bool {
     let stem = fact.chars().rev().take_while(|c| c.is_alphabetic()).count();
     let ending: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
     stem >= LEAST_STEM && ENDINGS.contains(&ending.as_str())
 }
 
-/// Whether a place in a text is inside of a word, or of a number with its point or comma.
+/// Whether an offset is inside a word or a number.
 fn splits(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let (mut before, mut after) = (before.chars().rev(), after.chars());
@@ -220,7 +220,7 @@ fn splits(text: &str, at: usize) -> bool {
     in_word || ((before_point || behind_point) && is_of_one_number(text, at))
 }
 
-/// Whether the digits around a place are one number: `17.5`, `1,000`, `3.4.0`; not a date, nor `12,17,20`.
+/// Whether the digits around an offset are one number: `17.5`, `1,000`, `3.4.0`; not a date, nor `12,17,20`.
 fn is_of_one_number(text: &str, at: usize) -> bool {
     let is_part = |c: char| c.is_numeric() || matches!(c, '.' | ',');
     let from = text[..at].trim_end_matches(is_part).len();

@@ -1,40 +1,40 @@
-//! Asking the questions of a benchmark with a memory of what was asked before.
+//! Asks the questions of a benchmark with a cache of earlier results.
 //!
-//! Invariant: a conversation is asked as a whole or not at all, so that whoever completes questions from the turns
-//! before sees them all.
-//! Not here: what the model said (`cached_generator`).
+//! Invariant: a conversation is asked as a whole or not at all, because questions are completed from earlier turns.
+//! Not here: the cache of completions (`cached_generator`).
 
 use super::cache::{Cache, key};
 use super::retrieval::{Asked, Asking, Doing, Progress, Results, ask};
 use super::{ConversationRunner, EvalError, Question};
 use ragonite_base::CancelToken;
 
-/// What was asked, and how much of it before.
+/// The questions, and how many came from the cache.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resumed {
     /// The questions in order.
     pub asked: Vec<Asked>,
-    /// So many of them were remembered.
+    /// Questions from the cache.
     pub remembered: usize,
 }
 
-/// What was found before.
+/// The cache of results.
 #[derive(Debug)]
 pub struct Memory<'a> {
     /// The results.
     pub cache: &'a mut Cache,
-    /// Names everything that a result depends on beside the question itself: the program, the domain and its state,
-    /// models and settings.
+    /// Identifies everything that a result depends on besides the question: program, domain and its state, models and
+    /// settings.
     pub settings: &'a str,
 }
 
-/// Asks each question that the memory does not have; the speaker completes questions where the model is to do that.
+/// Asks each question that is not in the cache; the runner completes questions if the model is to do it.
 ///
 /// # Errors
 /// When a search or the model fails, when the model is to complete questions and there is none, when the cache cannot
 /// be written, or with [`EvalError::Canceled`] between two questions.
 pub fn ask_again(
-    (asking, mut speaker): (Asking<'_>, Option<&mut ConversationRunner<'_>>),
+    asking: Asking<'_>,
+    mut runner: Option<&mut ConversationRunner<'_>>,
     memory: Memory<'_>,
     questions: &[Question],
     cancel: &CancelToken,
@@ -53,11 +53,11 @@ pub fn ask_again(
             known
         } else {
             let before = progress;
-            let mut hear = |now: Progress, doing| {
+            let mut on_step = |now: Progress, doing| {
                 progress = Progress { done: before.done + now.done, remembered: before.remembered + now.remembered };
                 on_progress(progress, doing);
             };
-            let asked = ask(asking, speaker.as_deref_mut(), &conversation, cancel, &mut hear)?;
+            let asked = ask(asking, runner.as_deref_mut(), &conversation, cancel, &mut on_step)?;
             for (key, one) in keys.iter().zip(&asked) {
                 cache.put(key, &(&one.query, one.how, &one.translated, &one.hits))?;
             }
@@ -73,14 +73,14 @@ pub fn ask_again(
     Ok(Resumed { asked: answers.into_iter().flatten().collect(), remembered: progress.remembered })
 }
 
-/// The keys of the questions of a conversation. What becomes of one depends on all before it that were asked.
+/// The keys of the questions of a conversation; each depends on all earlier questions.
 fn keys(settings: &str, conversation: &[Question]) -> Vec<String> {
     let texts: Vec<String> = conversation.iter().map(|question| format!("{question:?}")).collect();
     let upto = |at: usize| key(std::iter::once(settings).chain(texts[..=at].iter().map(String::as_str)));
     (0..texts.len()).map(upto).collect()
 }
 
-/// The places of the questions of each conversation in one language.
+/// Indexes of the questions of each conversation in one language.
 fn conversations(questions: &[Question]) -> Vec<Vec<usize>> {
     let mut found: indexmap::IndexMap<_, Vec<usize>> = indexmap::IndexMap::new();
     for (at, question) in questions.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Asks the questions of a benchmark and compares the pages of the hits with the gold pages.
 //!
-//! Where the model completes questions, each conversation runs as it would on the screen: a turn is completed from the
-//! turns before it as they went, searched, and answered where another turn follows.
-//! Not here: what the model is asked (`conversation_runner`), what a rank is worth (`score`), means (`aggregate`).
+//! If the model completes questions, each conversation runs as on the screen: a turn is completed from the earlier
+//! turns of the run, searched, and answered if another turn follows.
+//! Not here: prompts (`conversation_runner`), scores of ranks (`score`), means (`aggregate`).
 
 use serde::{Deserialize, Serialize};
 
@@ -10,79 +10,79 @@ use super::aggregate::Measured;
 use super::metric::{Metric, P_AT_1, PageMatch, Ranking, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
 use super::{ConversationRunner, EvalError, Pages, Question, Used};
-use ragonite_base::{CancelToken, Language};
+use ragonite_base::CancelToken;
 use ragonite_document::evidence::Kind;
-use ragonite_rag::answer::{AnswerEvent, RewriteHow, translation_wanted};
+use ragonite_rag::answer::{AnswerEvent, LanguagePair, RewriteHow, translation_wanted};
 use ragonite_rag::prompt::HistoryTurn;
 use ragonite_rag::retrieval::{EarlierQuestion, Hit, RetrievalSettings, Retrieved, SearchContext, SearchInput};
 
-/// Where the intent-explicit form of a question comes from.
+/// Origin of the completed question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Completion {
-    /// A person wrote it, as the benchmark has it.
+    /// A person; from the benchmark.
     #[default]
     Human,
-    /// There is none: the question is searched as it was asked.
+    /// None: the raw question is searched.
     None,
-    /// There is none: the question is searched as it was asked, with the questions before it.
+    /// None: the raw question is searched with the earlier questions.
     History,
-    /// The model writes it, from the turns before as they went here: the question as it was asked, as it was completed
-    /// and the questions before it are searched together.
+    /// The model completes it from the earlier turns of the run; raw question, completed question and earlier questions
+    /// are searched together.
     Model,
 }
 
-/// How questions are asked.
+/// Settings of asking.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
     /// The domain and its embedder.
     pub engines: SearchContext<'a>,
-    /// How evidence is looked for.
+    /// Settings of the search.
     pub settings: &'a RetrievalSettings,
-    /// What is searched for.
+    /// Origin of the completed question.
     pub completion: Completion,
-    /// Earlier turns that the model is told about and whose questions are searched along.
+    /// Earlier turns in the prompt and in the search.
     pub past_turns: usize,
     /// The pages of the domain.
     pub pages: &'a Pages,
 }
 
-/// A question as it was searched for.
+/// A question with its search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posed {
-    /// What was searched for, and is answered.
+    /// The question that was searched and is answered.
     pub query: String,
-    /// How the program completed the question; none where it did not.
+    /// Origin of the completed question; none if it was not completed.
     pub how: Option<RewriteHow>,
-    /// In the language of the documents, where it was searched for in it too.
+    /// The translated question, if it was searched as well.
     pub translated: Option<String>,
-    /// The turns before it, oldest first, as the model is told about them.
+    /// Earlier turns in the prompt, oldest first.
     pub past: Vec<HistoryTurn>,
-    /// What was found.
+    /// Result of the search.
     pub retrieved: Retrieved,
 }
 
-/// How far asking is.
+/// Progress of asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Questions that are done.
+    /// Finished questions.
     pub done: usize,
-    /// Those of them that were remembered.
+    /// Finished questions from the cache.
     pub remembered: usize,
 }
 
-/// What is being done for a question.
+/// Current step of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doing {
-    /// It is searched for.
+    /// Search.
     Searching,
-    /// The model completes it.
+    /// Completion by the model.
     Completing,
-    /// The model answers it.
+    /// Answer by the model.
     Answering(AnswerEvent),
 }
 
-/// A hit, as far as it is scored.
+/// The scored part of a hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// Its page.
@@ -94,44 +94,44 @@ pub struct Found {
     pub kind: Kind,
     /// Place in the document.
     pub location: String,
-    /// Score of the fusion.
+    /// Fused score.
     pub fused: f64,
-    /// Place in the dense list.
+    /// Rank in the dense list.
     pub dense_rank: Option<usize>,
-    /// Place in the lexical list.
+    /// Rank in the lexical list.
     pub lexical_rank: Option<usize>,
 }
 
-/// What was searched for, how the question was completed and translated, and what was found.
+/// The query, the origin of the completed question, the translation, and the hits.
 pub(super) type Results = (String, Option<RewriteHow>, Option<String>, Vec<Found>);
 
-/// A question that was asked.
+/// A question with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     /// The question.
     pub question: Question,
-    /// What was searched for.
+    /// The question that was searched.
     pub query: String,
-    /// How the program completed it; none where it did not.
+    /// Origin of the completed question; none if it was not completed.
     pub how: Option<RewriteHow>,
-    /// Its translation, where that was searched for too.
+    /// The translated question, if it was searched as well.
     pub translated: Option<String>,
     /// Its gold pages that are in the domain.
     pub gold: Vec<Page>,
     /// The hits, best first.
     pub hits: Vec<Found>,
-    /// So many hits were looked for.
+    /// Number of hits that were wanted.
     pub k: usize,
-    /// Whether a gold page is in the domain under the URL that the question has for it, letter by letter.
+    /// Whether a gold page is in the domain under the exact URL of the question.
     pub spelled: bool,
-    /// Where the gold pages came.
+    /// Ranks of the gold pages.
     pub outcome: Outcome,
 }
 
-/// What a score is kept to.
+/// Scores are rounded to twelve decimals.
 const DIGITS: f64 = 1e12;
 
-/// By page number.
+/// Metrics by page number.
 pub const BY_PAGE: &[Metric] = &[
     P_AT_1,
     Metric::Ranked(PageMatch::Page, Ranking::HitAt5),
@@ -140,7 +140,7 @@ pub const BY_PAGE: &[Metric] = &[
     Metric::PrecisionAt10,
 ];
 
-/// By text and by URL.
+/// Metrics by text and by URL.
 pub const BY_CONTENT_AND_URL: &[Metric] = &[
     Metric::Ranked(PageMatch::Content, Ranking::PAt1),
     Metric::Ranked(PageMatch::Content, Ranking::HitAt5),
@@ -162,7 +162,7 @@ impl Measured for Asked {
 
     fn value(&self, name: Metric) -> Option<f64> {
         match name {
-            Metric::Ranked(told, ranking) => ranking.of(self.outcome.rank(told), self.k),
+            Metric::Ranked(page_match, ranking) => ranking.of(self.outcome.rank(page_match), self.k),
             Metric::PrecisionAt10 => self.outcome.precision_at_10(self.k),
             Metric::UrlCeiling => Some(share(self.spelled)),
             _ => None,
@@ -171,17 +171,17 @@ impl Measured for Asked {
 }
 
 impl Asking<'_> {
-    /// The languages from and to which a question is to be translated; none where it has that of the documents.
+    /// The languages of a translation of the question; none if it has the language of the documents.
     ///
     /// # Errors
     /// When the domain cannot be read.
-    pub fn translation(&self, query: &str) -> Result<Option<(Language, Language)>, EvalError> {
+    pub fn translation(&self, query: &str) -> Result<Option<LanguagePair>, EvalError> {
         Ok(translation_wanted(query, self.engines.index.language()?, self.settings.translate))
     }
 }
 
 impl Question {
-    /// What is searched for, until the model has completed it.
+    /// The question to search before the model completes it.
     #[must_use]
     pub fn query(&self, completion: Completion) -> &str {
         match completion {
@@ -191,15 +191,15 @@ impl Question {
     }
 }
 
-/// Asks each question, those of a conversation in the order of its turns; `on_progress` hears how many are done and what
-/// is done for the next.
+/// Asks each question, those of a conversation in order; `on_progress` gets the number of finished questions and the
+/// current step.
 ///
 /// # Errors
 /// When a search or the model fails, when the model is to complete questions and there is none, or with
 /// [`EvalError::Canceled`].
 pub fn ask(
     asking: Asking<'_>,
-    mut speaker: Option<&mut ConversationRunner<'_>>,
+    mut runner: Option<&mut ConversationRunner<'_>>,
     questions: &[Question],
     cancel: &CancelToken,
     on_progress: &mut dyn FnMut(Progress, Doing),
@@ -208,36 +208,36 @@ pub fn ask(
     let mut progress = Progress::default();
     for (at, question) in questions.iter().enumerate() {
         cancel.check()?;
-        let before = used(speaker.as_deref());
+        let before = used(runner.as_deref());
         let by_model = asking.completion == Completion::Model;
         on_progress(progress, if by_model { Doing::Completing } else { Doing::Searching });
-        let posed = search(asking, speaker.as_deref_mut(), question, cancel)?;
+        let posed = search(asking, runner.as_deref_mut(), question, cancel)?;
         let goes_on = questions[at + 1..].iter().any(|later| later.thread() == question.thread());
-        if let Some(speaker) = speaker.as_deref_mut().filter(|_| by_model && goes_on) {
+        if let Some(runner) = runner.as_deref_mut().filter(|_| by_model && goes_on) {
             let mut tell = |event| on_progress(progress, Doing::Answering(event));
-            speaker.answer((question, &posed), asking.engines.index.language()?, cancel, &mut tell)?;
+            runner.answer(question, &posed, asking.engines.index.language()?, cancel, &mut tell)?;
         }
         asked.push(scored(asking, question, posed));
         progress.done += 1;
-        progress.remembered += usize::from(used(speaker.as_deref()).only_recalled_since(before));
+        progress.remembered += usize::from(used(runner.as_deref()).only_recalled_since(before));
         on_progress(progress, Doing::Searching);
     }
     Ok(asked)
 }
 
-fn used(speaker: Option<&ConversationRunner<'_>>) -> Used {
-    speaker.map(ConversationRunner::used).unwrap_or_default()
+fn used(runner: Option<&ConversationRunner<'_>>) -> Used {
+    runner.map(ConversationRunner::used).unwrap_or_default()
 }
 
-/// Searches for one question, which the model completes first where it is to, and translates where the documents have
-/// another language and a model is at hand.
+/// Searches for a question. The model completes it first if configured, and translates it if the documents have another
+/// language.
 ///
 /// # Errors
 /// When the search or the model fails, when the model is to complete the question and there is none, or with
 /// [`EvalError::Canceled`].
 pub fn search(
     asking: Asking<'_>,
-    mut speaker: Option<&mut ConversationRunner<'_>>,
+    mut runner: Option<&mut ConversationRunner<'_>>,
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
@@ -249,18 +249,18 @@ pub fn search(
             (past, None, earlier)
         }
         Completion::Model => {
-            let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
-            let said = last(speaker.said(question), asking.past_turns);
-            let (past, earlier): (Vec<HistoryTurn>, Vec<EarlierQuestion>) = said.into_iter().unzip();
-            let rewrite = speaker.complete(question, &past, cancel)?;
+            let runner = runner.as_deref_mut().ok_or(EvalError::NoGenerator)?;
+            let turns = last(runner.turns(question), asking.past_turns);
+            let (past, earlier): (Vec<HistoryTurn>, Vec<EarlierQuestion>) = turns.into_iter().unzip();
+            let rewrite = runner.complete(question, &past, cancel)?;
             (past, Some(rewrite), earlier)
         }
     };
     let typed = question.query(asking.completion);
     let completed = rewrite.as_ref().map(|rewrite| rewrite.completed.as_str());
     let query = completed.unwrap_or(typed).to_owned();
-    let translated = match (speaker, asking.translation(&query)?) {
-        (Some(speaker), Some(languages)) => speaker.translate(&query, languages, cancel)?,
+    let translated = match (runner, asking.translation(&query)?) {
+        (Some(runner), Some(languages)) => runner.translate(&query, languages, cancel)?,
         _ => None,
     };
     let conversation =
@@ -277,7 +277,7 @@ fn scored(asking: Asking<'_>, question: &Question, posed: Posed) -> Asked {
 }
 
 impl Asked {
-    /// Compares what a question found with its gold pages.
+    /// Compares the hits of a question with its gold pages.
     pub(super) fn new(asking: Asking<'_>, question: &Question, (query, how, translated, hits): Results) -> Self {
         let gold = asking.pages.gold_of(question);
         let outcome = outcome(&gold, &hits);
@@ -286,12 +286,12 @@ impl Asked {
     }
 }
 
-/// The last so many turns.
+/// The last `turns` turns.
 fn last<T: Clone>(past: &[T], turns: usize) -> Vec<T> {
     past[past.len().saturating_sub(turns)..].to_vec()
 }
 
-/// Where the gold pages came among these hits.
+/// Ranks of the gold pages among the hits.
 fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
     Outcome::of(gold, &hits.iter().map(|hit| hit.page.clone()).collect::<Vec<_>>())
 }
@@ -299,7 +299,7 @@ fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
     let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
-    // So many digits come back from the memory of results as they were written.
+    // Rounded scores are equal when read back from the cache.
     let fused = (fused * DIGITS).round() / DIGITS;
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
 }

@@ -1,4 +1,4 @@
-//! Some of the questions: the first, or so that every slice is among them; one by one, or by whole conversations. Pure.
+//! Samples questions: the first ones or spread over the slices; single ones or whole conversations. Pure.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) fn first(parts: &mut [Part], limit: usize, unit: Unit) {
         for places in units(all, unit) {
             let language = all[places[0]].language;
             let so_far = kept.entry(language).or_default();
-            // What comes after the first that does not fit is not among the first either.
+            // After the first unit that does not fit, later ones are not taken either.
             if full.contains(&language) || !fits(*so_far, &places, limit, unit) {
                 full.push(language);
                 continue;
@@ -26,8 +26,7 @@ pub(super) fn first(parts: &mut [Part], limit: usize, unit: Unit) {
     });
 }
 
-/// Keeps `limit` questions, spread as evenly over the slices as they go, and then over the conversations. The same
-/// questions and limit keep the same.
+/// Keeps `limit` questions, spread evenly over slices and then conversations. Deterministic.
 pub(super) fn spread(parts: &mut [Part], limit: usize, unit: Unit) {
     keep(parts, |all| {
         let mut slices: HashMap<Slice, usize> = HashMap::new();
@@ -58,7 +57,7 @@ pub(super) fn spread(parts: &mut [Part], limit: usize, unit: Unit) {
     });
 }
 
-/// Keeps the questions at the places that `choose` gives.
+/// Keeps the questions at the indexes from `choose`.
 fn keep(parts: &mut [Part], choose: impl FnOnce(&[&Question]) -> Vec<usize>) {
     let all: Vec<&Question> = parts.iter().flat_map(|part| &part.questions).collect();
     let chosen = choose(&all);
@@ -72,7 +71,7 @@ fn keep(parts: &mut [Part], choose: impl FnOnce(&[&Question]) -> Vec<usize>) {
     }
 }
 
-/// The places of what is kept or left out as a whole, in order.
+/// Indexes of the units, in order.
 fn units(all: &[&Question], unit: Unit) -> Vec<Vec<usize>> {
     match unit {
         Unit::Question => (0..all.len()).map(|at| vec![at]).collect(),
@@ -86,7 +85,7 @@ fn units(all: &[&Question], unit: Unit) -> Vec<Vec<usize>> {
     }
 }
 
-/// Whether so many more may be kept. One conversation always may, since less of it is no conversation.
+/// Whether these questions fit the limit. A first conversation always fits, because a part of it is useless.
 fn fits(kept: usize, places: &[usize], limit: usize, unit: Unit) -> bool {
     kept + places.len() <= limit || (unit == Unit::Conversation && kept == 0 && limit > 0)
 }

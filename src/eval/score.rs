@@ -1,30 +1,30 @@
-//! Rankings of pages against gold pages. Pure.
+//! Compares rankings of pages with gold pages. Pure.
 //!
-//! A page is told by three names, and each gives figures of its own: its number, which is the true figure; its URL
-//! string, which the paper compares and which misses a page whose URL is written otherwise; and its text, by which
-//! copies of a page in two spaces are one. Where a hit stands for copies of itself on other pages, those pages are found
-//! by text too: the same words under the same title and heading cannot be told apart by any ranker.
+//! A page has three names with figures of their own: its number (the true figure); its URL string (as in the paper,
+//! which misses pages with another spelling of the URL); and its text (which unites copies in two spaces). A hit with
+//! copies on other pages also finds those pages by text, because no ranker can tell equal texts under equal titles
+//! apart.
 
 use serde::{Deserialize, Serialize};
 
 use super::metric::{PageMatch, Ranking};
 
-/// Hits that `precision_at_10` looks at.
+/// Hits counted by `precision_at_10`.
 const PRECISION_AT: usize = 10;
 
 /// A page by its three names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Page {
-    /// The number in its URL; its URL where that has none, or its path where it has no URL.
+    /// Number in its URL; without one its URL, or else its path.
     pub number: String,
-    /// Its URL or path, as it is written.
+    /// Its URL or path as written.
     pub url: String,
     /// Fingerprint of its title and text.
     pub content: String,
 }
 
 impl Page {
-    /// Whether both have the same number, or the same text.
+    /// Whether both have the same number or the same text.
     #[must_use]
     pub fn is_copy_of(&self, other: &Self) -> bool {
         self.number == other.number || self.content == other.content
@@ -37,13 +37,13 @@ pub struct Placed {
     /// Its page.
     #[serde(flatten)]
     pub page: Page,
-    /// The other pages that have the same text, which the hit names in place of hits of their own.
+    /// Other pages with the same text, listed by the hit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<Page>,
 }
 
 impl Placed {
-    /// Whether this is a gold page, or a copy of one.
+    /// Whether this is a gold page or a copy of one.
     #[must_use]
     pub fn is_copy_of(&self, gold: &Page) -> bool {
         std::iter::once(&self.page).chain(&self.copies).any(|page| gold.is_copy_of(page))
@@ -56,30 +56,30 @@ impl From<Page> for Placed {
     }
 }
 
-/// Where the gold pages of one question came in its ranking.
+/// Ranks of the gold pages of a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// Rank of the first hit on a gold page, by number, from 1.
+    /// Rank of the first hit on a gold page by number, from 1.
     pub page: Option<usize>,
-    /// The same by text.
+    /// The same rank by text.
     pub content: Option<usize>,
-    /// The same by URL string.
+    /// The same rank by URL string.
     pub url: Option<usize>,
-    /// Hits on gold pages among the first ten, by number.
+    /// Hits on gold pages by number among the first ten.
     pub gold_in_ten: usize,
 }
 
 impl Outcome {
     /// Rank of the first hit on a gold page.
-    pub(super) fn rank(&self, told: PageMatch) -> Option<usize> {
-        match told {
+    pub(super) fn rank(&self, page_match: PageMatch) -> Option<usize> {
+        match page_match {
             PageMatch::Page => self.page,
             PageMatch::Content => self.content,
             PageMatch::Url => self.url,
         }
     }
 
-    /// Share of the first ten of `k` hits on gold pages; fewer hits count as misses, fewer than ten looked for as none.
+    /// Share of gold pages in the first ten of `k` hits; missing hits count as misses; none for `k` below ten.
     pub(super) fn precision_at_10(&self, k: usize) -> Option<f64> {
         (k >= PRECISION_AT).then(|| self.gold_in_ten as f64 / PRECISION_AT as f64)
     }
@@ -101,8 +101,8 @@ impl Outcome {
 }
 
 impl Ranking {
-    /// What a question is worth whose first gold page came at `rank` of `k` hits; none where fewer hits were looked for
-    /// than this looks at.
+    /// The score of a question with its first gold page at `rank` of `k` hits; none if `k` is less than the metric
+    /// needs.
     pub(super) fn of(self, rank: Option<usize>, k: usize) -> Option<f64> {
         let within = |first: usize| (k >= first).then(|| share(rank.is_some_and(|rank| rank <= first)));
         match self {

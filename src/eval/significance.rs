@@ -1,9 +1,9 @@
-//! How a run differs from another over the same questions, and whether by more than chance. Pure.
+//! The difference between two runs over the same questions, and whether it is more than chance. Pure.
 //!
-//! Tests are as `stats` says: over conversations, with McNemar's test for each language beside that. Follow-ups are
-//! tested apart, since they are what completing a question is for.
-//! Invariant: what is exchanged are the questions of which both runs have the figure.
-//! Not here: which figures are tested of which setting, and drawing them (`compare`).
+//! Tests as in `stats`: over conversations, and McNemar's test per language. Follow-ups are tested separately, because
+//! completing questions is about them.
+//! Invariant: a test uses the questions for which both runs have the metric.
+//! Not here: which metrics are tested for an ablation, and tables (`compare`).
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -15,85 +15,85 @@ use super::slices::Slice;
 use super::stats::{Interval, McNemar, PairedT, exchange, interval, mcnemar, mcnemar_by_conversation, mean, paired_t};
 use ragonite_base::Language;
 
-/// What is tested.
+/// The metrics to test.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tested {
-    /// Whether a question came out right, which McNemar's test compares.
+    /// Right or wrong; for McNemar's test.
     pub right: Option<Metric>,
-    /// What a question is worth, which the t-test compares.
+    /// A rating; for the t-test.
     pub rated: Option<Metric>,
-    /// Figures that decide, both ways: the runs are exchanged for each of them, and p corrected for their number.
+    /// Deciding metrics, two-sided: tested by exchanging runs, with p corrected for their number.
     pub deciding: &'static [Metric],
-    /// Figures beside them, tested the same, not corrected.
+    /// Other metrics, tested the same way without correction.
     pub beside: &'static [Metric],
 }
 
-/// How far a run is from the default, over the questions of which both have the figure.
+/// Difference to the default over the questions with values in both runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Difference {
     /// Mean of this run minus that of the default.
     pub value: f64,
-    /// Its bootstrap interval; none of a single conversation.
+    /// Bootstrap interval; none for a single conversation.
     pub interval: Option<Interval>,
-    /// Questions.
+    /// Number of questions.
     pub questions: usize,
-    /// Conversations they are turns of.
+    /// Number of their conversations.
     pub conversations: usize,
 }
 
-/// A figure of two runs over the questions of which both have it.
+/// A metric of two runs over the questions with values in both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Exchanged {
     /// Mean in the default run.
     pub default: f64,
     /// Mean in this run.
     pub this: f64,
-    /// How far this run is from the default.
+    /// Difference to the default.
     pub difference: Difference,
     /// Questions with the higher figure in the default run.
     pub higher_default: usize,
     /// Questions with the higher figure in this run.
     pub higher_this: usize,
-    /// Two-sided, runs exchanged in whole conversations: how likely chance alone gives a difference as large.
+    /// Two-sided p value, from exchanging runs in whole conversations.
     pub p: f64,
-    /// `p` corrected for the number of deciding figures and choices; none where the figure does not decide.
+    /// `p` corrected for the number of deciding metrics and choices; none for other metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_holm: Option<f64>,
 }
 
-/// How a run differs from the default over some questions.
+/// The tests of a run against the default over a set of questions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Tests {
-    /// By the name of what is tested.
+    /// By name of the metric.
     pub differences: IndexMap<String, Difference>,
-    /// Whether a question came out right, the default run first, this run second: the first hit is on a gold page, by
-    /// number; of attribution, the method points at a gold page.
+    /// Right or wrong, default run first: the first hit is on a gold page by number, or attribution points to a gold
+    /// page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcnemar: Option<McNemar>,
-    /// The same over the questions of one language, as if they were independent; where there are several.
+    /// McNemar's test per language, as if questions were independent; only for several languages.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub mcnemar_by_language: IndexMap<&'static str, McNemar>,
-    /// Ratings of the judge, by conversation: whether the default run's are higher.
+    /// Ratings of the judge by conversation: whether those of the default run are higher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_t: Option<PairedT>,
-    /// By the name of the figure, the deciding ones first.
+    /// By name of the metric, deciding ones first.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub exchanged: IndexMap<String, Exchanged>,
 }
 
-/// How a run differs from the default run.
+/// The tests of a run against the default run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Significance {
     /// Over all questions.
     #[serde(flatten)]
     pub all: Tests,
-    /// Over the turns after the first of each conversation; none where there are none.
+    /// Over all turns but the first of each conversation; none without such turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow_ups: Option<Tests>,
 }
 
 impl Significance {
-    /// Tests the questions of `default`, which `other` has in the same order.
+    /// Tests `other` against `default`, with the same questions in the same order.
     pub(super) fn of<T: Measured>(default: &[T], other: &[T], tested: Tested) -> Self {
         let follow_ups = Some(Slice::FollowUps);
         let has_some = default.iter().any(|one| is_in(one.question(), follow_ups));
@@ -152,7 +152,7 @@ fn difference(pairs: &[(&Question, (f64, f64))]) -> Option<Difference> {
     })
 }
 
-/// McNemar's test for each language, where there is more than one.
+/// McNemar's test for each language, if there are several.
 fn by_language(pairs: &[(&Question, (bool, bool))]) -> IndexMap<&'static str, McNemar> {
     let mut languages: Vec<Language> = pairs.iter().map(|(question, _)| question.language).collect();
     languages.sort();
@@ -164,7 +164,7 @@ fn by_language(pairs: &[(&Question, (bool, bool))]) -> IndexMap<&'static str, Mc
     languages.into_iter().map(|language| (language.code(), mcnemar(of(language).map(|(_, pair)| *pair)))).collect()
 }
 
-/// The means of both runs in each conversation.
+/// The means of both runs per conversation.
 fn of_conversations(pairs: &[(&Question, (f64, f64))]) -> Vec<(f64, f64)> {
     let mean_of = |pairs: &Vec<(f64, f64)>| {
         let (first, second): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();

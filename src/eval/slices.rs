@@ -1,10 +1,10 @@
-//! The slices of a benchmark: which questions are looked at together. Pure.
+//! The slices of a benchmark. Pure.
 
 use super::{Question, QuestionType, Topic};
 use ragonite_base::Language;
 use ragonite_document::evidence::Kind;
 
-/// Turns are reported one by one up to here, then together.
+/// The last turn with figures of its own.
 const LAST_SINGLE_TURN: usize = 5;
 
 /// The last turn of the group of later turns.
@@ -33,32 +33,32 @@ impl TurnGroup {
     }
 }
 
-/// Some of the questions.
+/// A set of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slice {
-    /// Those of one type.
+    /// Questions of one type.
     Type(QuestionType),
-    /// Those with the answer in one kind of evidence.
+    /// Questions with the answer in one kind of evidence.
     Source(Kind),
-    /// Those in one language.
+    /// Questions in one language.
     Language(Language),
-    /// Those at one place in their conversation.
+    /// Questions at one position of their conversation.
     Turn(TurnGroup),
-    /// Those after the first of their conversation.
+    /// All turns but the first.
     FollowUps,
-    /// Those after a turn on the same page, or on another.
+    /// Turns that stay on the page of the previous turn, or leave it.
     Shift(Topic),
 }
 
 impl Slice {
-    /// The slices a question is in.
+    /// All slices of a question.
     pub(super) fn all_of(question: &Question) -> Vec<Self> {
         let mut slices = Self::apart(question);
         slices.extend((question.turn > 1).then_some(Self::FollowUps));
         slices
     }
 
-    /// Of each sort of slices that have no question in common the one a question is in.
+    /// The slices of a question that are disjoint from others of their group.
     pub(super) fn apart(question: &Question) -> Vec<Self> {
         let mut slices = vec![
             Self::Type(question.question_type),
@@ -70,10 +70,10 @@ impl Slice {
         slices
     }
 
-    /// The sorts of slices, as in the JSON contract.
+    /// The groups of slices in the JSON contract.
     pub(super) const GROUPS: [&'static str; 5] = ["source", "type", "language", "turn", "shift"];
 
-    /// What sort of slice it is, one of [`Slice::GROUPS`].
+    /// The group of a slice, one of [`Slice::GROUPS`].
     pub(super) fn group(self) -> &'static str {
         match self {
             Self::Type(_) => "type",
@@ -84,7 +84,7 @@ impl Slice {
         }
     }
 
-    /// What its questions have in common.
+    /// Label of the slice.
     #[must_use]
     pub fn label(self) -> String {
         match self {

@@ -1,39 +1,38 @@
-//! Whether a difference is more than chance: bootstrap intervals, McNemar's test, the paired t-test. Pure.
+//! Statistics: bootstrap intervals, McNemar's test, the paired t-test. Pure.
 //!
-//! The questions of a benchmark are turns of conversations, and the same ones in two languages, so they are no
-//! independent draws. What is drawn are conversations, each with all its turns in all languages:
-//! - an interval comes from a bootstrap that draws whole conversations;
-//! - whether two runs differ in how often they are right is tested by exchanging them conversation by conversation,
-//!   which is McNemar's exact test where each conversation has one question. McNemar's test itself is given beside it
-//!   for each language, over questions, as the paper has it; so is how they differ in any other figure, where both ways
-//!   count;
-//! - the t-test compares the means of the conversations;
-//! - p values of one ablation are corrected for their number by Holm's method.
+//! The questions of a benchmark are turns of conversations, in two languages each, so they are not independent.
+//! Conversations with all turns in all languages are the units:
+//! - An interval comes from a bootstrap over conversations.
+//! - The difference of two runs is tested by exchanging them per conversation, two-sided. For right or wrong this is
+//! McNemar's exact test if each conversation has one question. McNemar's test over questions is given per language, as
+//! in the paper.
+//! - The t-test compares the means of conversations.
+//! - p values of an ablation are corrected by Holm's method.
 //!
-//! Invariant: the same values give the same figures, the bootstrap included; its draws come from a fixed seed.
+//! Invariant: results are deterministic; the bootstrap has a fixed seed.
 
 use serde::Serialize;
 
-/// Resamples of a bootstrap.
+/// Samples of a bootstrap.
 const RESAMPLES: usize = 1_000;
 
-/// Seed of the bootstrap's draws.
+/// Seed of the bootstrap.
 const SEED: u64 = 0x5EED;
 
-/// What the bounds of an interval leave out on each side.
+/// Tail of the interval on each side.
 const TAIL: f64 = 0.025;
 
-/// Conversations that differ, of which every way to exchange two runs is counted; of more, so many are drawn.
+/// Up to this many differing conversations all exchanges are counted; for more, `DRAWN` are sampled.
 const COUNTED: usize = 20;
 const DRAWN: u32 = 100_000;
 
 /// Sums that differ by less are equal.
 const SAME: f64 = 1e-9;
 
-/// From so many pairs on that differ, the binomial distribution of McNemar's test is taken for a normal one.
+/// From this many differing pairs on, McNemar's test uses the normal approximation.
 const MANY: usize = 25;
 
-/// Bounds that hold the true mean in 95 of 100 samples like this one. Serializes as `[low, high]`.
+/// 95 % interval of the mean. Serializes as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(into = "[f64; 2]")]
 pub struct Interval {
@@ -49,14 +48,14 @@ impl From<Interval> for [f64; 2] {
     }
 }
 
-/// The mean; none of no values.
+/// The mean; none without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The percentile bootstrap of the mean over all values, which draws whole conversations; none of fewer than two of them,
-/// which say nothing of how others would differ.
+/// The percentile bootstrap of the mean over all values, resampling whole conversations; none for fewer than two, which
+/// tell nothing about the spread.
 #[must_use]
 pub fn interval(conversations: &[Vec<f64>]) -> Option<Interval> {
     let sums = conversations.iter().filter(|values| !values.is_empty());
@@ -92,7 +91,7 @@ impl Draws {
     }
 }
 
-/// How the value of a [`McNemar`] test was found.
+/// How the p value of a [`McNemar`] test was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
@@ -100,23 +99,23 @@ pub enum Distribution {
     Exact,
     /// Chi-squared with one degree of freedom, with continuity correction.
     ChiSquared,
-    /// Every way to exchange the runs in whole conversations, counted.
+    /// Exact, by exchanging runs in whole conversations.
     Conversations,
 }
 
-/// Whether two runs over the same questions differ in how often they are right.
+/// Whether two runs differ in how often they are right.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct McNemar {
-    /// Questions that only the first run has right.
+    /// Questions right in the first run only.
     pub only_first: usize,
-    /// Questions that only the second run has right.
+    /// Questions right in the second run only.
     pub only_second: usize,
-    /// Two-sided: how likely chance alone gives a difference as large.
+    /// Two-sided p value.
     pub p: f64,
-    /// `p` corrected for the number of choices that are held against the default; none where that was not done.
+    /// `p` corrected for the number of choices; none without correction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_holm: Option<f64>,
-    /// How `p` was found.
+    /// How `p` was computed.
     pub distribution: Distribution,
 }
 
@@ -139,8 +138,7 @@ pub fn mcnemar(pairs: impl IntoIterator<Item = (bool, bool)>) -> McNemar {
     McNemar { only_first, only_second, p, p_holm: None, distribution }
 }
 
-/// The same question with conversations in place of questions: how likely a difference as large is where chance decides
-/// for each conversation as a whole which run is the first. Exact.
+/// McNemar's test with conversations as units: the exact two-sided p value of exchanging runs per conversation.
 #[must_use]
 pub fn mcnemar_by_conversation(conversations: &[Vec<(bool, bool)>]) -> McNemar {
     let sum =
@@ -153,12 +151,12 @@ pub fn mcnemar_by_conversation(conversations: &[Vec<(bool, bool)>]) -> McNemar {
     McNemar { only_first, only_second, p, p_holm: None, distribution: Distribution::Conversations }
 }
 
-/// The share of all ways to turn signs around whose sum is as far from 0 as this one.
+/// The share of all sign changes whose sum is as far from 0 as the observed one.
 fn exchanged(differences: &[i64]) -> f64 {
     let sizes: Vec<usize> = differences.iter().map(|one| one.unsigned_abs() as usize).collect();
     let all: usize = sizes.iter().sum();
     let observed = differences.iter().sum::<i64>().unsigned_abs() as usize;
-    // How likely those that count for the first run come to each sum.
+    // Probability of each sum of the values with positive sign.
     let mut likely = vec![0.0; all + 1];
     likely[0] = 1.0;
     for size in sizes.into_iter().filter(|size| *size > 0) {
@@ -171,8 +169,8 @@ fn exchanged(differences: &[i64]) -> f64 {
     as_far.map(|(_, likely)| likely).sum::<f64>().min(1.0)
 }
 
-/// How likely chance alone puts the sum of differences as far from 0, either way, where it decides for each conversation
-/// as a whole which run is the first. Exact for up to `COUNTED` conversations that differ, else from draws.
+/// Two-sided p value of the sum of differences, with runs exchanged per conversation. Exact for up to `COUNTED`
+/// differing conversations, else sampled.
 #[must_use]
 pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
     let sums = conversations.iter().map(|values| values.iter().sum::<f64>());
@@ -182,10 +180,10 @@ pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
         let mut draws = Draws(SEED);
         let mut drawn = || sums.iter().map(|sum| if draws.below(2) == 0 { *sum } else { -sum }).sum::<f64>();
         let as_far = (0..DRAWN).filter(|_| drawn().abs() >= observed).count();
-        // What was observed is one of the ways.
+        // The observed one counts as well.
         return (as_far + 1) as f64 / f64::from(DRAWN + 1);
     }
-    // Each way differs from the one before in a single conversation.
+    // In this order each exchange differs from the previous one in a single conversation.
     let mut ways = sums.clone();
     let mut sum: f64 = ways.iter().sum();
     let mut as_far = 1_u32;
@@ -198,8 +196,7 @@ pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
     f64::from(as_far) / 2.0_f64.powi(sums.len() as i32)
 }
 
-/// Corrects p values for their number (Holm, 1979), in their order: the smallest counts as often as there are values, the
-/// next once less, and none comes out below one that was smaller.
+/// Holm's correction (1979), in the order of `values`.
 #[must_use]
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut places: Vec<usize> = (0..values.len()).collect();
@@ -213,7 +210,7 @@ pub fn holm(values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Two-sided: at most `fewer` of `all` fair coins, or at most as many of the other side.
+/// Two-sided probability of at most `fewer` heads, or as few tails, in `all` fair coins.
 fn binomial(fewer: usize, all: usize) -> f64 {
     let mut ways = 1.0;
     let mut sum = 0.0;
@@ -224,25 +221,25 @@ fn binomial(fewer: usize, all: usize) -> f64 {
     (2.0 * sum * 0.5_f64.powi(i32::try_from(all).unwrap_or(i32::MAX))).min(1.0)
 }
 
-/// Whether the first of two runs over the same questions scores higher.
+/// Whether the first of two runs scores higher.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedT {
     /// Mean of the differences, first minus second.
     pub difference: f64,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: usize,
-    /// The statistic, with `pairs - 1` degrees of freedom; none where all differences are the same, of which there is
-    /// none: `p` then comes from exchanging the runs.
+    /// The t statistic with `pairs - 1` degrees of freedom; none if all differences are equal, where `p` comes from
+    /// exchanging runs.
     pub t: Option<f64>,
-    /// One-tailed: how likely chance alone puts the first so far above the second.
+    /// One-tailed p value for the first being higher.
     pub p: f64,
-    /// `p` corrected for the number of choices that are held against the default; none where that was not done.
+    /// `p` corrected for the number of choices; none without correction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_holm: Option<f64>,
 }
 
-/// The one-tailed paired t-test of `first > second`; none of fewer than two pairs. Where all differences are the same,
-/// the share of all ways to exchange the runs that put the first as far above.
+/// The one-tailed paired t-test of `first > second`; none for fewer than two pairs. If all differences are equal, `p`
+/// is the share of exchanges with a sum as high.
 #[must_use]
 pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
     if pairs.len() < 2 {
@@ -263,7 +260,7 @@ pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
     Some(PairedT { difference, pairs: pairs.len(), t: Some(t), p, p_holm: None })
 }
 
-/// erfc of a number that is not negative, to 1.2e-7 of its value (Chebyshev fit: Press et al., Numerical Recipes, 6.2).
+/// erfc of a non-negative number, with relative error 1.2e-7 (Chebyshev fit: Press et al., Numerical Recipes, 6.2).
 fn complementary_error(x: f64) -> f64 {
     const FIT: [f64; 10] = [
         -1.265_512_23,
@@ -288,7 +285,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
-    // The fraction converges fast below this point; above it the function of the other side is taken.
+    // The fraction converges fast below this point; above it the symmetric form is used.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
     } else {

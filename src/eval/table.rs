@@ -1,4 +1,4 @@
-//! Figures as Markdown tables with aligned columns, to be read on a terminal and pasted into a note.
+//! Markdown tables with aligned columns, for a terminal or a note.
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -10,14 +10,14 @@ use super::retrieval::{BY_CONTENT_AND_URL, BY_PAGE};
 use super::slices::Slice;
 use super::stats::Interval;
 
-/// Stands where there is no figure.
+/// Cell without a figure.
 const NOTHING: &str = "-";
 
-/// Said of every interval.
+/// Note on intervals.
 pub(super) const ABOUT_INTERVALS: &str =
     "Intervals: 95 % of bootstrap means, whole conversations drawn, in all their languages together.";
 
-/// Where gold pages came, by slice: by page number, and by text and URL.
+/// Ranks of gold pages by slice: by page number, and by text and URL.
 #[must_use]
 pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
     let by_page = measured(figures, BY_PAGE, papers);
@@ -33,7 +33,7 @@ pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
     ]
 }
 
-/// Said above tables with the paper's P@1: the URLs of the questions that were asked decide how high ours can be.
+/// Note on the paper's P@1: the URLs of the asked questions limit ours.
 pub(super) fn about_paper(figures: &Figures, papers: Papers) -> String {
     let ceiling = figures.get(None, Metric::UrlCeiling).map_or_else(
         || "which no page whose URL is written otherwise can add to".to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn about_paper(figures: &Figures, papers: Papers) -> String {
     )
 }
 
-/// The figures of these names by slice; beside each what the paper has in its place.
+/// Figures of these metrics by slice, beside the paper's.
 #[must_use]
 pub fn measured(figures: &Figures, names: &[Metric], papers: Option<Papers>) -> String {
     let languages = figures.languages();
@@ -67,7 +67,7 @@ pub fn measured(figures: &Figures, names: &[Metric], papers: Option<Papers>) -> 
     aligned(&header, &figures.lines.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The bootstrap interval of every figure, by slice.
+/// Bootstrap intervals of all figures by slice.
 #[must_use]
 pub fn intervals(figures: &Figures) -> String {
     let header: Vec<String> =
@@ -82,7 +82,7 @@ fn bounds(interval: Option<Interval>) -> String {
     interval.map_or_else(|| NOTHING.to_owned(), |interval| format!("{:.2}-{:.2}", interval.low, interval.high))
 }
 
-/// A slice in the first column.
+/// The name of a slice for the first column.
 pub(super) fn named(slice: Option<Slice>) -> String {
     match slice {
         None => "all".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn named(slice: Option<Slice>) -> String {
     }
 }
 
-/// A figure, or what stands in its place.
+/// A figure or its placeholder.
 pub(super) fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), figure)
 }
@@ -103,7 +103,7 @@ pub(super) fn figure(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// A Markdown table whose columns are as wide as their widest cell; figures stand at the right.
+/// A Markdown table with aligned columns; figures are right-aligned.
 pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     let cell = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.width());
     let width = |column: usize| {
@@ -126,7 +126,7 @@ pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     let rules: Vec<String> = rules.collect();
     text.push_str(&line(&mut rules.iter().map(String::as_str)));
     for row in rows {
-        // A row may end early.
+        // A row may be shorter.
         let cells = row.iter().map(String::as_str).chain(std::iter::repeat(""));
         text.push_str(&line(&mut cells.take(header.len())));
     }

@@ -1,4 +1,4 @@
-//! What the tests of this room share.
+//! Shared helpers of the tests of this crate.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use ragonite_inference::Embed;
 use ragonite_rag::prompt::{Neighbours, SourceOrder};
 use ragonite_rag::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 
-/// An English question at a place in its conversation.
+/// An English question at a turn of its conversation.
 pub(super) fn question(turn: usize) -> Question {
     Question {
         conversation: "c".into(),
@@ -47,7 +47,7 @@ pub(super) fn as_in_paper() -> Variation {
     }
 }
 
-/// A question whose gold page came at this rank of ten hits, by number and by text.
+/// A question with its gold page at this rank of ten hits, by number and by text.
 pub(super) fn asked(question: Question, page: Option<usize>) -> Asked {
     Asked {
         question,
@@ -77,7 +77,7 @@ pub(super) fn wiki() -> tempfile::TempDir {
     folder
 }
 
-/// The domain of these documents, kept in `folder`.
+/// The domain of these documents, stored in `folder`.
 pub(super) fn kept_index(documents: &Path, folder: &Path, embedder: &dyn Embed) -> Index {
     let evidence = EvidenceSettings::default();
     let preparation = Preparation { name: "wiki", documents, evidence: &evidence, context: ContextParts::ALL };

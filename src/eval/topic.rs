@@ -1,21 +1,21 @@
-//! Whether a conversation stays on a page from one turn to the next.
+//! Whether a conversation stays on a page from turn to turn.
 //!
-//! Takes the gold pages of the turns of one conversation in order; gives for each turn whether it has a page in common
-//! with the turn before. Pure.
+//! Takes the gold pages of the turns of a conversation; tells for each turn whether it shares a page with the previous
+//! one. Pure.
 
 use ragonite_base::page_number;
 
-/// How a turn stands to the one before it.
+/// Relation of a turn to the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// Its answer is on a page of the turn before.
+    /// The answer is on a page of the previous turn.
     Stays,
-    /// Its answer is on another page.
+    /// The answer is on another page.
     Shifts,
 }
 
 impl Topic {
-    /// Of each turn, by the names of its gold pages; none for the first. Two spellings of one page's URL are one page.
+    /// For each turn, by the names of its gold pages; none for the first. Two spellings of a URL are one page.
     pub(super) fn of_turns<G: AsRef<[String]>>(gold: &[G]) -> Vec<Option<Self>> {
         let topic = |before: &[String], now: &[String]| {
             let stays = now.iter().any(|name| before.iter().any(|other| same(name, other)));

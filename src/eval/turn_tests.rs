@@ -24,7 +24,7 @@ fn source_of(prompt: &str, words: &str) -> Option<usize> {
     prompt[start + "Source ".len()..].split(':').next()?.parse().ok()
 }
 
-/// Answers from what it is given, as a model that does all right.
+/// A model that answers everything right from its prompt.
 fn model() -> ScriptedGenerator {
     ScriptedGenerator::new(answers()).hiding()
 }
@@ -43,8 +43,8 @@ fn answers() -> impl FnMut(&GenerateRequest) -> String + Send + 'static {
     }
 }
 
-/// The model with a memory in this folder.
-fn remembering(folder: &Path, model: ScriptedGenerator) -> CachedGenerator {
+/// The model with a cache in this folder.
+fn cached_generator(folder: &Path, model: ScriptedGenerator) -> CachedGenerator {
     CachedGenerator::new(Box::new(model), "f00d", Cache::open(&folder.join("completions.jsonl")).unwrap())
 }
 
@@ -83,9 +83,9 @@ impl World {
 
     fn answer(&self, question: &Question) -> Answered {
         let kept = tempfile::tempdir().unwrap();
-        let mut generator = remembering(kept.path(), model());
-        let mut speaker = ConversationRunner::new(&mut generator, self.speaking());
-        answer(self.asking(), &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap()
+        let mut generator = cached_generator(kept.path(), model());
+        let mut runner = ConversationRunner::new(&mut generator, self.speaking());
+        answer(self.asking(), &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
     fn explain(&self, question: &Question) -> Explained {
@@ -233,7 +233,7 @@ fn a_second_run_remembers_every_question() {
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let mut heard = Vec::new();
         let resumed =
-            ask_again((asking, None), Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| {
+            ask_again(asking, None, Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| {
                 heard.push(now);
             })
             .unwrap();
@@ -267,12 +267,12 @@ fn a_cancelled_run_keeps_what_it_has() {
         }
     };
     let memory = Memory { cache: &mut cache, settings: "s" };
-    let stopped = ask_again((world.asking(), None), memory, &questions, &source.token(), &mut stop);
+    let stopped = ask_again(world.asking(), None, memory, &questions, &source.token(), &mut stop);
     assert!(matches!(stopped, Err(EvalError::Canceled(_))));
     let mut cache = Cache::open(&path).unwrap();
     let never = CancelToken::never();
     let memory = Memory { cache: &mut cache, settings: "s" };
-    let resumed = ask_again((world.asking(), None), memory, &questions, &never, &mut |_, _| {}).unwrap();
+    let resumed = ask_again(world.asking(), None, memory, &questions, &never, &mut |_, _| {}).unwrap();
     assert_eq!((resumed.remembered, resumed.asked.len()), (1, 2));
 }
 
@@ -312,7 +312,7 @@ fn ratings_of_two_runs_are_compared_by_conversation_where_both_have_one() {
     assert!(text.contains("| none   |         6 |     0.250 |"), "{text}");
 }
 
-/// Three turns; the right answers are none that the model gives.
+/// Three turns whose reference answers differ from the model's answers.
 fn conversation() -> Vec<Question> {
     let gold = HistoryTurn { question: "?".into(), completed_question: "?".into(), answer: "The right answer".into() };
     let turn = |turn: usize, raw: &str, gold_page: &str| Question {
@@ -329,10 +329,10 @@ fn conversation() -> Vec<Question> {
     ]
 }
 
-/// What the model was asked so far.
+/// The prompts so far.
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// Completes follow-ups and answers, and keeps what it was asked.
+/// Completes follow-ups, answers, and records its prompts.
 fn talker(heard: &Heard) -> ScriptedGenerator {
     let heard = Arc::clone(heard);
     let rewrites = PromptSettings::default().rewrite_tokens;
@@ -354,12 +354,12 @@ fn talker(heard: &Heard) -> ScriptedGenerator {
 fn a_conversation_is_completed_from_what_the_model_said_itself() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
-    let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
+    let mut generator = cached_generator(kept.path(), talker(&heard));
+    let mut runner = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let questions = conversation();
     let never = CancelToken::never();
-    let asked = ask(asking, Some(&mut speaker), &questions, &never, &mut |_, _| {}).unwrap();
+    let asked = ask(asking, Some(&mut runner), &questions, &never, &mut |_, _| {}).unwrap();
     let shape: Vec<_> = asked.iter().map(|one| (one.query.as_str(), one.how)).collect();
     // The model leaves out what the first question named.
     let (first, mended) = (Some(RewriteHow::First), Some(RewriteHow::Mended));
@@ -383,9 +383,9 @@ fn a_conversation_is_completed_from_what_the_model_said_itself() {
 fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_answer() {
     let (world, kept) = (World::new(), tempfile::tempdir().unwrap());
     let says_no_source = ScriptedGenerator::new(|_| "It has three.".to_owned());
-    let mut generator = remembering(kept.path(), says_no_source.naming(1));
-    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
-    let answered = answer(world.asking(), &mut speaker, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
+    let mut generator = cached_generator(kept.path(), says_no_source.naming(1));
+    let mut runner = ConversationRunner::new(&mut generator, world.speaking());
+    let answered = answer(world.asking(), &mut runner, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
     let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
     assert_eq!(said, ("It has three. [Source 1]", "It has three.", [1].as_slice()));
     assert!(answered.answer.cited_sources().is_empty(), "a follow-up is not searched by what it had to name");
@@ -397,19 +397,19 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
 fn the_questions_before_are_searched_along_as_on_the_screen() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
-    let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
+    let mut generator = cached_generator(kept.path(), talker(&heard));
+    let mut runner = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, past_turns: 1, ..world.asking() };
     let never = CancelToken::never();
     let questions = conversation();
     let roles = questions.iter().map(|question| {
-        let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
-        speaker.answer((question, &posed), Language::English, &never, &mut |_| {}).unwrap();
+        let posed = search(asking, Some(&mut runner), question, &never).unwrap();
+        runner.answer(question, &posed, Language::English, &never, &mut |_| {}).unwrap();
         posed.retrieved.sub_queries.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
     });
-    // What the answer before cites is known of the model's own turns.
+    // Citations of the model's own earlier turns are known.
     let follow_up = vec![(SubQueryRole::Raw, 0), (SubQueryRole::Rewrite, 0), (SubQueryRole::History, 1)];
-    // Of the two turns before the third the model is told of one.
+    // Of the two turns before the third, the model sees one.
     assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
     let history = Asking { completion: Completion::History, ..asking };
     for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
@@ -431,8 +431,8 @@ fn a_conversation_that_was_stopped_goes_on_where_it_was() {
     let questions = conversation();
     let run = |stop: &CancelSource, stop_at: usize| {
         let heard = Heard::default();
-        let mut generator = remembering(kept.path(), talker(&heard));
-        let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
+        let mut generator = cached_generator(kept.path(), talker(&heard));
+        let mut runner = ConversationRunner::new(&mut generator, world.speaking());
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let memory = Memory { cache: &mut cache, settings: "s" };
         let mut hear = |now: Progress, _| {
@@ -440,7 +440,7 @@ fn a_conversation_that_was_stopped_goes_on_where_it_was() {
                 stop.cancel();
             }
         };
-        let resumed = ask_again((asking, Some(&mut speaker)), memory, &questions, &stop.token(), &mut hear);
+        let resumed = ask_again(asking, Some(&mut runner), memory, &questions, &stop.token(), &mut hear);
         (resumed, heard.lock().unwrap().len())
     };
     let (stopped, asked) = run(&CancelSource::default(), 2);
@@ -456,12 +456,12 @@ fn a_conversation_that_was_stopped_goes_on_where_it_was() {
 fn answers_of_a_conversation_follow_each_other() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
-    let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
+    let mut generator = cached_generator(kept.path(), talker(&heard));
+    let mut runner = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let answered: Vec<Answered> = conversation()
         .iter()
-        .map(|question| answer(asking, &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap())
+        .map(|question| answer(asking, &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap())
         .collect();
     assert_eq!(answered[1].query, "How many layers does the platform have (TPM)?");
     assert!(answered[1].answer.text.starts_with("It has three"), "{:?}", answered[1].answer.text);
@@ -474,17 +474,17 @@ fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too()
     let kept = tempfile::tempdir().unwrap();
     let german = Question { completed: "Wer hat die TPM-Tests ausgeführt?".into(), ..question(1) };
     let translating = || ScriptedGenerator::new(|_: &GenerateRequest| "Who ran the TPM-Tests?".to_owned());
-    let mut generator = remembering(kept.path(), translating());
-    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
+    let mut generator = cached_generator(kept.path(), translating());
+    let mut runner = ConversationRunner::new(&mut generator, world.speaking());
     let never = CancelToken::never();
-    let posed = search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
+    let posed = search(world.asking(), Some(&mut runner), &german, &never).unwrap();
     assert_eq!(posed.translated.as_deref(), Some("Who ran the TPM-Tests?"));
     assert_eq!(posed.query, german.completed, "the answer has the language of the question");
     assert!(posed.retrieved.sub_queries.iter().any(|leg| leg.role == SubQueryRole::Translation));
-    search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
-    assert_eq!(speaker.used(), Used { asked: 1, recalled: 1 });
+    search(world.asking(), Some(&mut runner), &german, &never).unwrap();
+    assert_eq!(runner.used(), Used { asked: 1, recalled: 1 });
     let off = RetrievalSettings { translate: Translate::Off, ..world.settings.clone() };
-    let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut speaker), &german, &never).unwrap();
+    let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut runner), &german, &never).unwrap();
     assert_eq!((posed.translated, posed.retrieved.sub_queries.len()), (None, 0));
     assert_eq!(search(world.asking(), None, &german, &never).unwrap().translated, None, "nobody is there to translate");
 }
@@ -505,15 +505,15 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
     let Comparing { variants, default } = Ablation::Order.compare(&configured);
     let questions = ["a", "b"].map(|conversation| Question { conversation: conversation.into(), ..layers() });
     let asked = || {
-        let mut generator = remembering(kept.path(), model());
+        let mut generator = cached_generator(kept.path(), model());
         let mut run = |Variant { name, variation }: &Variant| {
             let prompt = PromptSettings { order: variation.order, ..PromptSettings::default() };
             let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
             let speaking = RunnerSettings { settings: &settings, ..world.speaking() };
-            let mut speaker = ConversationRunner::new(&mut generator, speaking);
+            let mut runner = ConversationRunner::new(&mut generator, speaking);
             let answered = questions.iter().map(|question| {
                 let never = CancelToken::never();
-                let answered = answer(world.asking(), &mut speaker, question, &never, &mut |_| {}).unwrap();
+                let answered = answer(world.asking(), &mut runner, question, &never, &mut |_| {}).unwrap();
                 ScoredAnswer::new(answered, Judgement::NotAsked)
             });
             Run::new(name, answered.collect(), None)

@@ -1,7 +1,7 @@
-//! A conversation that begins with turns of another one.
+//! Branches a conversation: a new one begins with turns of another.
 //!
-//! Invariant: the other conversation stays as it is; the copies have the numbers of the originals, so that a turn that asks
-//! another one again still names it. Ratings stay with the originals, or they would count twice.
+//! Invariant: the original stays unchanged; copied turns keep their numbers, so that variants still name the right
+//! turn. Ratings are not copied, because they would count twice.
 //! Not here: storing turns (`store`).
 
 use rusqlite::{TransactionBehavior, params};
@@ -12,10 +12,10 @@ use super::{ConversationRecord, History, HistoryError};
 use ragonite_base::ConversationId;
 
 impl History {
-    /// A new conversation with the turns of another one up to this number.
+    /// A new conversation with the turns of `id` up to `number`.
     ///
     /// # Errors
-    /// When there is no such conversation or turn, or the file cannot be written. The history is then as it was before.
+    /// When there is no such conversation or turn, or the file cannot be written. The history is then unchanged.
     pub fn branch(&mut self, id: ConversationId, number: u32) -> Result<ConversationRecord, HistoryError> {
         let path = self.path().to_owned();
         let failed = |source| HistoryError::database(&path, "branching from a turn", source);
@@ -58,7 +58,7 @@ impl History {
     }
 }
 
-/// The title of a branch: that of what it branches from, with the turns that it has.
+/// The title of a branch: the original's title with the numbers of the copied turns.
 fn title_of(from: &str, number: u32) -> String {
     let is_turns =
         |turns: &str| turns == "1" || turns.strip_prefix("1–").is_some_and(|last| last.parse::<u32>().is_ok());

@@ -1,4 +1,4 @@
-//! What can go wrong with the history.
+//! Errors of the history.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use time::OffsetDateTime;
 
 use ragonite_base::{ConversationId, DomainName};
 
-/// Why the history could not be opened, read or written. None of these changes what is stored.
+/// Why the history could not be opened, read or written. Stored data is never changed by an error.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// The folder or the file could not be made.
+    /// The folder or file could not be created.
     #[error("creating the history `{path}`")]
     Create {
         /// The folder or file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -25,7 +25,7 @@ pub enum HistoryError {
     Protect {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -34,12 +34,12 @@ pub enum HistoryError {
     TooNew {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: u32,
-        /// The newest version this program knows.
+        /// The newest version that this program knows.
         known: u32,
     },
-    /// A SQLite file that holds something else.
+    /// A SQLite file with other contents.
     #[error("`{path}` is a database but no history")]
     NotHistory {
         /// The file.
@@ -50,16 +50,16 @@ pub enum HistoryError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// There is no space left.
+    /// The disk is full.
     #[error("the disk of the history `{path}` is full")]
     Full {
         /// The file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
@@ -68,48 +68,48 @@ pub enum HistoryError {
     ReadOnly {
         /// The file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// Another program holds the file longer than is waited for.
+    /// Another program holds the file longer than the timeout.
     #[error("the history `{path}` is in use by another program")]
     Busy {
         /// The file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// Anything else SQLite reports.
+    /// Another error of SQLite.
     #[error("{doing} in the history `{path}`")]
     Database {
-        /// What was being done: `storing a turn`.
+        /// The operation, such as `storing a turn`.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// A stored value is none this program writes.
+    /// A stored value is not one that this program writes.
     #[error("the history `{path}` holds a {what} that cannot be read: `{value}`")]
     Value {
         /// The file.
         path: PathBuf,
         /// `time`, `domain name`, `outcome`, `rating` or `reason`.
         what: &'static str,
-        /// What is stored.
+        /// The stored value.
         value: String,
     },
-    /// The turn cannot be put into words.
+    /// The trace cannot be serialized.
     #[error("writing the trace of a turn as JSON")]
     Trace {
-        /// Why.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
-    /// The turn's time is outside of the years 0 to 9999.
+    /// The time of the turn is outside the years 0 to 9999.
     #[error("a turn asked at {at} cannot be stored")]
     Time {
         /// The time.
@@ -118,15 +118,15 @@ pub enum HistoryError {
     /// There is no such conversation.
     #[error("the history has no conversation {id}")]
     NoConversation {
-        /// What was asked for.
+        /// The requested conversation.
         id: ConversationId,
     },
-    /// A file for others could not be written.
+    /// An exported file could not be written.
     #[error("writing `{path}`")]
     Export {
         /// The file, or its folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -135,25 +135,25 @@ pub enum HistoryError {
     NoTurn {
         /// The conversation.
         id: ConversationId,
-        /// What was asked for.
+        /// The requested turn.
         number: u32,
     },
-    /// The conversation is in the trash and must not be for this.
+    /// The conversation is in the trash.
     #[error("conversation {id} is in the trash")]
     InTrash {
         /// The conversation.
         id: ConversationId,
     },
-    /// The conversation is not in the trash and must be for this.
+    /// The conversation is not in the trash.
     #[error("conversation {id} is not in the trash")]
     NotInTrash {
         /// The conversation.
         id: ConversationId,
     },
-    /// A title without any letter.
+    /// The title has no visible character.
     #[error("a conversation needs a title that can be read")]
     NoTitle,
-    /// The conversation asks another domain.
+    /// The conversation belongs to another domain.
     #[error("conversation {id} is about the domain `{domain}`")]
     OtherDomain {
         /// The conversation.
@@ -164,7 +164,7 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn next_step(&self) -> &'static str {
         match self {
@@ -196,7 +196,7 @@ impl HistoryError {
         }
     }
 
-    /// Sorts SQLite's reason by what the user can do about it.
+    /// Classifies an error of SQLite by what the user can do.
     pub(super) fn database(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -212,7 +212,7 @@ impl HistoryError {
     }
 }
 
-/// On a full disk SQLite cannot grow the shared memory file beside the database, and calls that an I/O error.
+/// On a full disk SQLite cannot grow the shared memory file of the database, and reports an I/O error.
 fn is_about_space(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
     error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))

@@ -1,7 +1,7 @@
-//! What a user thinks of an answer (RAGonite's demo, Fig. 2, box 7).
+//! Feedback of the user on an answer (RAGonite's demo, Fig. 2, box 7).
 //!
-//! Invariant: the names of ratings and reasons are stored and exported, so they never change.
-//! Not here: storing it (`manage`), asking for it (`tui`).
+//! Invariant: the words of ratings and reasons are stored and exported, so they never change.
+//! Not here: storing (`manage`), asking (`tui`).
 
 use std::str::FromStr;
 
@@ -10,18 +10,18 @@ use time::OffsetDateTime;
 
 use ragonite_base::clean_line;
 
-/// Whether the answer was of use.
+/// Whether the answer was useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rating {
-    /// It was.
+    /// Useful.
     Up,
-    /// It was not.
+    /// Not useful.
     Down,
 }
 
 impl Rating {
-    /// As it is stored and typed.
+    /// The stored and typed word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Rating {
     }
 }
 
-/// A text that names no rating.
+/// A text that is no rating.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no rating: use up or down")]
 pub struct UnknownRating(String);
@@ -45,27 +45,27 @@ impl FromStr for Rating {
     }
 }
 
-/// What was wrong with an answer.
+/// Why an answer was not useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// It says something that is not so.
+    /// The answer is wrong.
     WrongAnswer,
-    /// It cites or rests on the wrong place.
+    /// The answer cites or uses the wrong source.
     WrongSource,
-    /// Something is missing in it.
+    /// The answer lacks something.
     Incomplete,
-    /// It was so once.
+    /// The answer is no longer true.
     OutOfDate,
-    /// Something else, which the note says.
+    /// Another reason, in the note.
     Other,
 }
 
 impl Reason {
-    /// All of them, in the order in which they are offered.
+    /// All reasons, in the order of the screen.
     pub const ALL: [Self; 5] = [Self::WrongAnswer, Self::WrongSource, Self::Incomplete, Self::OutOfDate, Self::Other];
 
-    /// As it is stored and typed.
+    /// The stored and typed word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl Reason {
         }
     }
 
-    /// As it is read.
+    /// The label for people.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Reason {
     }
 }
 
-/// A text that names no reason.
+/// A text that is no reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no reason: use wrong-answer, wrong-source, incomplete, out-of-date or other")]
 pub struct UnknownReason(String);
@@ -103,24 +103,24 @@ impl FromStr for Reason {
     }
 }
 
-/// A rating with what was said about it.
+/// A rating with its reason and note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
-    /// Whether the answer was of use.
+    /// Whether the answer was useful.
     pub rating: Rating,
-    /// What was wrong with it, where that was said.
+    /// Reason of a negative rating; optional.
     #[serde(default)]
     pub reason: Option<Reason>,
-    /// In the user's words; empty where nothing was said.
+    /// Words of the user; may be empty.
     #[serde(default)]
     pub note: String,
-    /// When.
+    /// Time of the rating.
     #[serde(with = "time::serde::rfc3339")]
     pub rated_at: OffsetDateTime,
 }
 
 impl Feedback {
-    /// On one line: `down, out of date: the list is from 2023`.
+    /// In a line: `down, out of date: the list is from 2023`.
     #[must_use]
     pub fn label(&self) -> String {
         let mut line = self.rating.as_str().to_owned();

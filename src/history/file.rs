@@ -1,7 +1,7 @@
-//! The file of the history and who may read it.
+//! The file of the history and its permissions.
 //!
-//! Invariant: the file has mode 0600 before anything is in it. SQLite gives `-wal` and `-shm` the mode of the file.
-//! Not here: what is in it (`schema`).
+//! Invariant: the file has mode 0600 before it has content. SQLite gives `-wal` and `-shm` the mode of the file.
+//! Not here: the contents (`schema`).
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -17,7 +17,7 @@ const FOLDER_MODE: u32 = 0o700;
 /// Mode bits of everyone but the owner.
 const OTHERS: u32 = 0o077;
 
-/// Creates the file and its folder where they are missing, and takes an existing file from the eyes of others.
+/// Creates the file and its folder if missing, and removes the permissions of others from an existing file.
 pub(super) fn prepare(path: &Path) -> Result<(), HistoryError> {
     let create = |path: &Path, source| HistoryError::Create { path: path.to_owned(), source };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {

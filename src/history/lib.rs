@@ -1,10 +1,10 @@
-//! Conversations and turns with their whole trace, in one SQLite file.
+//! The history: conversations and turns with their whole trace, in one SQLite file.
 //!
-//! Takes [`TurnRecord`]s, gives them back by conversation, the latest conversation first; looks for words in them, keeps
-//! deleted ones in the trash, and writes them out for others.
-//! Invariants: `history.db` is readable by its owner only (0600) and in WAL mode; a turn is stored as a whole or not at
-//! all; migrations are append-only; a file that is damaged, newer or someone else's is left as it is.
-//! Not here: what a conversation does next (`app`), which thread writes (`runtime`).
+//! Takes [`TurnRecord`]s, gives them by conversation, latest first; searches them, keeps deleted ones in the trash, and
+//! exports them.
+//! Invariants: `history.db` has mode 0600 and is in WAL mode; a turn is stored as a whole or not at all; migrations are
+//! append-only; a file that is damaged, newer or of another program stays unchanged.
+//! Not here: the course of a conversation (`app`), threads (`workers`).
 
 mod branch;
 mod error;

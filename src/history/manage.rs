@@ -1,7 +1,7 @@
-//! What a user does with conversations that are stored: names, pins, rates, throws away, takes back, removes for good.
+//! Manages stored conversations: rename, pin, rate, delete, restore, purge.
 //!
-//! Invariants: a deleted conversation stays whole in the trash until it is purged; only what is in the trash is purged;
-//! a purged text is in no file of the history any more.
+//! Invariants: a deleted conversation stays whole in the trash until it is purged; only the trash can be purged; purged
+//! text is in no file of the history.
 //! Not here: storing turns (`store`).
 
 use rusqlite::{OptionalExtension, params};
@@ -11,34 +11,34 @@ use super::store::{find, stored_time, title};
 use super::{ConversationRecord, Feedback, History, HistoryError};
 use ragonite_base::{ConversationId, TurnId, clean_line};
 
-/// Where a conversation stands in the list.
+/// Place of a conversation in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Before the others.
     Pinned,
-    /// By its latest save.
+    /// Ordered by its latest save.
     Listed,
 }
 
 impl History {
-    /// Throws conversations into the trash, all of them or none.
+    /// Moves conversations into the trash, all or none.
     ///
     /// # Errors
-    /// When there is no such conversation, one is there already, or the file cannot be written.
+    /// When there is no such conversation, one is in the trash already, or the file cannot be written.
     pub fn delete(&mut self, ids: &[ConversationId]) -> Result<(), HistoryError> {
         let now = stored_time(OffsetDateTime::now_utc())?;
         self.move_all(ids, "UPDATE conversations SET deleted_at = ?2 WHERE id = ?1", Some(&now))
     }
 
-    /// Takes conversations out of the trash, all of them or none.
+    /// Moves conversations out of the trash, all or none.
     ///
     /// # Errors
-    /// When there is no such conversation, one is not there, or the file cannot be written.
+    /// When there is no such conversation, one is not in the trash, or the file cannot be written.
     pub fn restore(&mut self, ids: &[ConversationId]) -> Result<(), HistoryError> {
         self.move_all(ids, "UPDATE conversations SET deleted_at = ?2 WHERE id = ?1", None)
     }
 
-    /// Removes conversations in the trash for good, all of them or none; their text is overwritten in the file.
+    /// Deletes conversations in the trash permanently, all or none; their text is overwritten in the file.
     ///
     /// # Errors
     /// When there is no such conversation, one is not in the trash, or the file cannot be written.
@@ -54,14 +54,14 @@ impl History {
             transaction.execute("DELETE FROM conversations WHERE id = ?1", [id.0]).map_err(failed)?;
         }
         transaction.commit().map_err(failed)?;
-        // The log still holds what was there before. Where another program reads it now, the next purge empties it.
+        // The WAL still has the old text. If another program reads it now, the next purge truncates it.
         self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)
     }
 
-    /// Gives a conversation another title, cleaned and cut as the first question is. Gives the conversation as it is now.
+    /// Sets the title of a conversation, cleaned and cut like the first question. Gives the conversation.
     ///
     /// # Errors
-    /// When there is no such conversation, the title has nothing to show, or the file cannot be written.
+    /// When there is no such conversation, the title has no visible character, or the file cannot be written.
     pub fn rename(&mut self, id: ConversationId, name: &str) -> Result<ConversationRecord, HistoryError> {
         if clean_line(name).is_empty() {
             return Err(HistoryError::NoTitle);
@@ -69,7 +69,7 @@ impl History {
         self.set(id, "UPDATE conversations SET title = ?2 WHERE id = ?1", &title(name))
     }
 
-    /// Puts a conversation before the others, or back among them. Gives the conversation as it is now.
+    /// Pins or unpins a conversation. Gives the conversation.
     ///
     /// # Errors
     /// When there is no such conversation, or the file cannot be written.
@@ -77,7 +77,7 @@ impl History {
         self.set(id, "UPDATE conversations SET pinned = ?2 WHERE id = ?1", &(place == Place::Pinned))
     }
 
-    /// Stores what the user thinks of a turn, over what was said of it before; none takes it back.
+    /// Stores or replaces the feedback on a turn; `None` removes it.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -117,7 +117,7 @@ impl History {
         found.map(TurnId).ok_or(HistoryError::NoTurn { id, number })
     }
 
-    /// Sets when conversations were deleted; `to` is none for those that are taken back.
+    /// Sets the time of deletion; `to` is none to restore.
     fn move_all(&mut self, ids: &[ConversationId], change: &str, to: Option<&str>) -> Result<(), HistoryError> {
         let path = self.path().to_owned();
         let failed = |source| HistoryError::database(&path, "moving a conversation", source);

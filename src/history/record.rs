@@ -1,4 +1,4 @@
-//! What is kept of a conversation.
+//! The records of the history: conversations, turns and traces.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -13,11 +13,11 @@ use ragonite_rag::retrieval::{Override, OverrideKind, Retrieved};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "outcome", content = "message")]
 pub enum Outcome {
-    /// It has its answer.
+    /// With its answer.
     Answered,
-    /// The user stopped it; what was there by then is kept.
+    /// Stopped by the user; partial results are kept.
     Canceled,
-    /// It failed; the message says what and what to do.
+    /// Failed; the message has cause and advice.
     Failed(String),
 }
 
@@ -25,36 +25,36 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnTimings {
-    /// Completing the question.
+    /// Rewriting the question.
     pub rewrite: Millis,
-    /// Translating it.
+    /// Translating the question.
     pub translate: Millis,
     /// Retrieval.
     pub retrieve: Millis,
     /// From the start of generation to its first token.
     pub first_token: Millis,
-    /// Generation, prompt reading included.
+    /// Generation with prefill.
     pub answer: Millis,
     /// Attribution.
     pub explain: Millis,
-    /// All of it.
+    /// The whole turn.
     pub total: Millis,
 }
 
 impl TurnTimings {
-    /// From the question to its answer, without explaining it.
+    /// Time from the question to its answer, without attribution.
     #[must_use]
     pub fn until_answered(&self) -> Millis {
         self.rewrite + self.translate + self.retrieve + self.answer
     }
 }
 
-/// Everything that led to an answer, as the steps left it. It is stored as JSON for good: fields may be added, and what
-/// an older program did not write has its default.
+/// The record of every step of a turn. Stored as JSON permanently: fields may be added, and missing ones get their
+/// default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
-    /// Profile and models: names as in the catalog.
+    /// Id of the profile in the catalog.
     pub profile: String,
     /// Embedder id.
     pub embedder: String,
@@ -62,43 +62,42 @@ pub struct Trace {
     pub generator: String,
     /// The rewrite.
     pub rewrite: Option<Rewrite>,
-    /// The translation; none where the documents have the language of the question.
+    /// The translation; none if the documents have the language of the question.
     pub translation: Option<Translation>,
     /// The search.
     pub retrieved: Option<Retrieved>,
-    /// The answer with its prompt; what was generated so far when the turn was cancelled.
+    /// The answer with its prompt; partial if the turn was cancelled.
     pub answer: Option<Answer>,
-    /// The attribution that was asked for last.
+    /// The latest attribution.
     pub attribution: Option<Attribution>,
-    /// What other methods found before, at most one of each; none of the method of `attribution`.
+    /// Earlier attributions by other methods, at most one per method.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_attributions: Vec<EarlierAttribution>,
-    /// Questions to go on with.
+    /// Suggested questions.
     pub suggestions: Vec<String>,
     /// Time per stage.
     pub timings_ms: TurnTimings,
-    /// What it was answered with, and explained with where it was; none of a turn that an older program stored.
+    /// Settings of answer and attribution; none in turns of older programs.
     pub settings: Option<TurnSettings>,
-    /// Names of those settings that were the domain's own and not the configuration's.
+    /// Keys of the settings that the domain overrides.
     pub domain_settings: Vec<String>,
-    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    /// For a turn that asks an earlier one again: that turn and the changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
 }
 
-/// What a method found before another one was asked for.
+/// An attribution that another method has replaced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EarlierAttribution {
-    /// What it found.
+    /// The attribution.
     pub attribution: Attribution,
-    /// With these settings; none of a turn that an older program stored.
+    /// Its settings; none in turns of older programs.
     #[serde(default)]
     pub settings: Option<AttributionSettings>,
 }
 
 impl Trace {
-    /// Puts an attribution, found with these settings, in place of the one before, which is kept unless it is the same
-    /// method's.
+    /// Sets the attribution with its settings. The previous one is kept if it is by another method.
     pub fn attribute(&mut self, attribution: Attribution, with: Option<AttributionSettings>) {
         self.earlier_attributions.retain(|earlier| earlier.attribution.method != attribution.method);
         let before = self.attribution.take().filter(|before| before.method != attribution.method);
@@ -112,15 +111,15 @@ impl Trace {
         self.attribution = Some(attribution);
     }
 
-    /// The clusters that an explanation with these settings need not remove again: what is shown was stopped, or removed
-    /// some together that are now to be removed one by one. None where nothing like that is shown.
+    /// The clusters that an explanation with these settings need not leave out again: the present attribution was
+    /// stopped, or its group is now to be left out one by one. Otherwise empty.
     #[must_use]
     pub fn known(&self, with: &AttributionSettings) -> Vec<Cluster> {
         let is_so_far =
             |had: &AttributionSettings| AttributionSettings { group_test: with.group_test, ..had.clone() } == *with;
         let had = self.settings.as_ref().map(|settings| &settings.attribution);
         let shown = self.attribution.as_ref().filter(|_| had.is_some_and(is_so_far));
-        // Those of an answer that took the place of the stored one are held against that one.
+        // Clusters of a regenerated answer are compared with that answer.
         let shown = shown.filter(|shown| shown.method == with.method && shown.instead.is_none());
         let shown = shown.filter(|shown| shown.missing > 0 || shown.has_group());
         let may_stay = |how| with.group_test == GroupTest::Auto || how != Provenance::Group;
@@ -128,18 +127,18 @@ impl Trace {
         clusters.filter(|cluster| cluster.is_settled() && may_stay(cluster.how)).cloned().collect()
     }
 
-    /// How an answer is explained when that is asked for with these settings: what they removed together is removed one
-    /// by one when it is asked for again.
+    /// The settings for the next explanation: if the present one had a group test, the next one leaves clusters out one
+    /// by one.
     #[must_use]
     pub fn explained_next(&self, with: AttributionSettings) -> AttributionSettings {
         let one_by_one = AttributionSettings { group_test: GroupTest::Off, ..with.clone() };
         let had = self.settings.as_ref().map(|settings| &settings.attribution);
         let is_shown = self.attribution.as_ref().is_some_and(|shown| shown.method == with.method);
-        // What was told apart is not put together again.
+        // Separate clusters are not grouped again.
         if is_shown && (had == Some(&one_by_one) || self.has_group_to_part(&one_by_one)) { one_by_one } else { with }
     }
 
-    /// Whether what is shown came to its end and left some clusters out together, which these settings leave out one by one.
+    /// Whether the attribution is complete and has a group that these settings would leave out one by one.
     #[must_use]
     pub fn has_group_to_part(&self, with: &AttributionSettings) -> bool {
         let had = self.settings.as_ref().map(|settings| &settings.attribution);
@@ -149,7 +148,7 @@ impl Trace {
         has_group && with.group_test == GroupTest::Off && had == Some(&together)
     }
 
-    /// Whether this method explained the whole answer, now or before another one was asked for.
+    /// Whether this method has a complete attribution of the answer.
     #[must_use]
     pub fn is_explained_by(&self, method: Method) -> bool {
         let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
@@ -157,27 +156,27 @@ impl Trace {
         all.any(|attribution| attribution.method == method && attribution.missing == 0)
     }
 
-    /// What this method found before another one was asked for.
+    /// The earlier attribution by this method.
     pub fn earlier(&self, method: Method) -> Option<&EarlierAttribution> {
         self.earlier_attributions.iter().find(|earlier| earlier.attribution.method == method)
     }
 }
 
-/// What a turn that asks an earlier one again has other than that one. No later turn is told about it.
+/// The changes of a turn that asks an earlier one again. No later turn is told about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// Number of the turn that it asks again, in the same conversation.
+    /// Number of the earlier turn in the same conversation.
     pub of: u32,
-    /// Settings that are other.
+    /// Changed settings.
     #[serde(default)]
     pub settings: Vec<OtherSetting>,
-    /// What is said of single evidences, that of the turn that it asks again included.
+    /// Overrides of evidences, including those of the earlier turn.
     #[serde(default)]
     pub picks: Vec<Override>,
 }
 
 impl Variant {
-    /// On one line: `turn 1, sources 10 → 3; without “Minutes”`.
+    /// In a line: `turn 1, sources 10 → 3; without “Minutes”`.
     pub fn label(&self) -> String {
         let settings = self.settings.iter().map(|other| format!("{} {} → {}", other.key, other.from, other.to));
         let picks = self.picks.iter().map(|pick| match pick.how {
@@ -191,27 +190,27 @@ impl Variant {
     }
 }
 
-/// A setting that two turns have not alike.
+/// A setting that differs between two turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherSetting {
-    /// Its name, as in a configuration.
+    /// Key in the configuration.
     pub key: String,
-    /// Its value in the first.
+    /// Value in the first turn.
     pub from: String,
-    /// Its value in the second.
+    /// Value in the second turn.
     pub to: String,
 }
 
-/// One turn.
+/// A turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRecord {
-    /// Its id, given when it is first stored and the same from then on; whatever stands here before is ignored.
+    /// Assigned at the first save and constant from then on; ignored before.
     pub id: TurnId,
-    /// Place in its conversation, from 1.
+    /// Number in its conversation, from 1.
     pub number: u32,
     /// The question as typed.
     pub question: String,
-    /// The completed question; the question itself until it is known.
+    /// The completed question; the typed one until it is known.
     pub completed_question: String,
     /// How it ended.
     #[serde(flatten)]
@@ -219,41 +218,41 @@ pub struct TurnRecord {
     /// When it was asked.
     #[serde(with = "time::serde::rfc3339")]
     pub asked_at: OffsetDateTime,
-    /// What the user thinks of it. It is stored by [`History::rate`](super::History::rate) only; storing the turn changes
-    /// nothing of it.
+    /// Feedback of the user. Stored by [`History::rate`](super::History::rate) only; saving the turn does not change
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
-    /// Everything that led to the answer.
+    /// The record of every step.
     pub trace: Trace,
 }
 
-/// One conversation, without its turns.
+/// A conversation without its turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationRecord {
     /// Its id.
     pub id: ConversationId,
-    /// The domain it asks.
+    /// The domain of the conversation.
     pub domain: DomainName,
-    /// Its title, clean and on one line: the first question, until the user gives another one.
+    /// Title, clean and on one line: the first question, unless the user set another.
     pub title: String,
-    /// When it began.
+    /// Time of the first turn.
     #[serde(with = "time::serde::rfc3339")]
     pub started_at: OffsetDateTime,
-    /// When its last turn was stored.
+    /// Time of the latest save.
     #[serde(with = "time::serde::rfc3339")]
     pub changed_at: OffsetDateTime,
-    /// How many turns it has.
+    /// Number of turns.
     pub turns: u32,
-    /// Whether it stands before the others.
+    /// Whether it is pinned.
     #[serde(default)]
     pub pinned: bool,
-    /// When it was thrown into the trash, unless it was not.
+    /// Time of deletion, if it is in the trash.
     #[serde(default, with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<OffsetDateTime>,
 }
 
 impl ConversationRecord {
-    /// One that could not be stored: it has no id, and is called by its first question.
+    /// A conversation that could not be stored: without an id, titled by its first question.
     #[must_use]
     pub fn not_stored(domain: DomainName, first_question: &str, started_at: OffsetDateTime) -> Self {
         Self {

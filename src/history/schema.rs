@@ -1,7 +1,7 @@
-//! The tables of `history.db` and how older files become new ones.
+//! The tables of `history.db` and their migrations.
 //!
-//! Invariant: migrations are only ever appended; `user_version` is how many of them a file has been through.
-//! Not here: what the rows mean (`store`).
+//! Invariant: migrations are append-only; `user_version` is the number of applied ones.
+//! Not here: the meaning of rows (`store`).
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +10,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::HistoryError;
 
-/// How long a second program waits for the first one's write.
+/// How long a program waits for the write lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Ids are never used again (`AUTOINCREMENT`), so an id that was written down cannot come to mean something else.
-/// Times are UTC text of one length, so that they sort. `change` counts saves over all conversations: it orders them by
-/// their last save even when the clock is set back. `deleted_at` is set for conversations in the trash. `turns_text` and
-/// `titles_text` are the words of what a user may look for; triggers keep them, and what is deleted is gone from them too.
+/// Ids are never reused (`AUTOINCREMENT`), so a noted id keeps its meaning. Times are UTC text of fixed length, so they
+/// sort. `change` counts saves over all conversations and orders them even if the clock is set back. `deleted_at` marks
+/// the trash. `turns_text` and `titles_text` are full-text indexes; triggers keep them in step, also for deletions.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE conversations (
@@ -90,22 +89,22 @@ const MIGRATIONS: &[&str] = &[
 ",
 ];
 
-/// Sets the connection up and brings the file to the newest version.
+/// Configures the connection and migrates the file.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
     let failed = |source| HistoryError::database(path, "opening the database", source);
     connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-    // A look at the version first: a file of a newer program, or of another one, is not even switched to WAL.
+    // The version is checked first: a file of a newer or another program is not even switched to WAL.
     let must_migrate = must_migrate(connection, path)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
-    // A stored turn must survive a power failure; one sync per turn costs nothing that is felt.
+    // A stored turn must survive a power failure; one sync per turn is cheap.
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    // What is purged must not be readable in the file.
+    // Purged text must not be readable in the file.
     connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
     if must_migrate { migrate(connection, path) } else { Ok(()) }
 }
 
-/// The version of the file, when it is one this program can use.
+/// The version of the file, if this program can use it.
 fn must_migrate(connection: &Connection, path: &Path) -> Result<bool, HistoryError> {
     let failed = |source| HistoryError::database(path, "reading the version", source);
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
@@ -131,7 +130,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), HistoryError>
     transaction.commit().map_err(failed)
 }
 
-/// The version of a file that has been through every migration.
+/// The newest version.
 pub(super) fn newest() -> u32 {
     u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
 }

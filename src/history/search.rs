@@ -1,10 +1,9 @@
-//! Looking for words in all conversations.
+//! Full-text search in conversations.
 //!
-//! Takes words, gives the conversations whose title or turns have all of them, the latest first, those of a domain before
-//! the others where that is asked for. A word is found by its beginning, in any case, with or without accents; quotes and
-//! signs mean nothing.
-//! Invariant: nothing a user types is a wrong query.
-//! Not here: showing what was found.
+//! Takes words, gives the conversations whose title or turns have all of them, latest first, on request those of a
+//! domain before the others. Words match by prefix, without case and accents; punctuation is ignored.
+//! Invariant: no input is an invalid query.
+//! Not here: showing results.
 
 use rusqlite::Row;
 use serde::Serialize;
@@ -13,44 +12,43 @@ use super::store::find;
 use super::{ConversationRecord, History, HistoryError};
 use ragonite_base::{ConversationId, DomainName, clean_line};
 
-/// Words around a found one.
+/// Words of a snippet.
 const SNIPPET_WORDS: u32 = 16;
 
-/// Conversations that are enough to choose one from.
+/// Most conversations in a result.
 pub const MOST_FOUND: usize = 200;
 
-/// Which conversations are looked through.
+/// The conversations to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among<'a> {
-    /// All of them.
+    /// All conversations.
     All,
-    /// Those of a domain.
+    /// Conversations of a domain.
     Domain(&'a DomainName),
-    /// All of them, those of a domain before the others.
+    /// All conversations, those of a domain first.
     DomainFirst(&'a DomainName),
 }
 
-/// A turn that has all the words.
+/// A turn with all the words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundTurn {
-    /// Its place in the conversation.
+    /// Number in the conversation.
     pub number: u32,
     /// Clean text around the words.
     pub snippet: String,
 }
 
-/// A conversation that has all the words in its title or in a turn.
+/// A conversation with all the words in its title or in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The conversation.
     pub conversation: ConversationRecord,
-    /// The turns that have them, in order; empty where only the title does.
+    /// The matching turns in order; empty if only the title matches.
     pub turns: Vec<FoundTurn>,
 }
 
 impl History {
-    /// The conversations with all the words of `text`, also those in the trash, the first `most` of them; none where
-    /// `text` has no word.
+    /// The conversations with all the words of `text`, also those in the trash, at most `most`; empty without words.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -111,7 +109,7 @@ impl Match {
     }
 }
 
-/// All words, each as the beginning of one (FTS5, <https://www.sqlite.org/fts5.html#full_text_query_syntax>).
+/// An FTS5 query of word prefixes (<https://www.sqlite.org/fts5.html#full_text_query_syntax>).
 fn query(text: &str) -> Option<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(|word| format!("\"{word}\"*")).collect();

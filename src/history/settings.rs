@@ -1,6 +1,6 @@
-//! What a turn is answered and explained with.
+//! The settings of a turn.
 //!
-//! Not here: where the values come from and which of them a domain may have of its own (`config`).
+//! Not here: their origin and the overrides of domains (`config`).
 
 use serde::{Deserialize, Serialize};
 
@@ -10,25 +10,25 @@ use ragonite_rag::attribution::AttributionSettings;
 use ragonite_rag::prompt::PromptSettings;
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
-/// Everything about a turn that a setting decides. It is stored with the turn.
+/// The settings of answer and attribution, stored with the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnSettings {
-    /// How many of the best hits are offered to the answer's prompt; the paper's k.
+    /// Best hits offered to the prompt; the paper's k.
     pub sources: usize,
-    /// How evidence is found.
+    /// Settings of the search.
     pub retrieval: RetrievalSettings,
-    /// Whether hits are reranked, where there is a reranker.
+    /// Whether hits are reranked, if there is a reranker.
     pub rerank: Reranking,
-    /// Which model writes.
+    /// The generator.
     pub model: GeneratorChoice,
-    /// Limits of the prompts.
+    /// Limits of prompts.
     pub prompt: PromptSettings,
-    /// 0 takes the likeliest token always; above 0 tokens are drawn.
+    /// 0 means greedy decoding; above 0 tokens are sampled.
     pub temperature: f32,
-    /// Makes drawn tokens the same again.
+    /// Seed of sampling.
     pub seed: u32,
-    /// How the answer is explained.
+    /// Settings of attribution.
     pub attribution: AttributionSettings,
 }
 
@@ -48,13 +48,13 @@ impl Default for TurnSettings {
 }
 
 impl TurnSettings {
-    /// How to search, with at least as many hits as there are sources to offer.
+    /// The settings of the search, with at least as many hits as sources.
     #[must_use]
     pub fn searching(&self) -> RetrievalSettings {
         RetrievalSettings { top_k: self.retrieval.top_k.max(self.sources), ..self.retrieval.clone() }
     }
 
-    /// How to answer.
+    /// The settings of the answer.
     #[must_use]
     pub fn answering(&self) -> AnswerSettings {
         AnswerSettings { sampling: Sampling::at(self.temperature, self.seed), prompt: self.prompt.clone() }

@@ -1,8 +1,8 @@
-//! Storing and reading turns.
+//! Stores and reads turns.
 //!
-//! Invariants: one transaction per save; the id of a turn is that of its conversation and number, whatever is saved
-//! over it; text is stored as it came and cleaned only for the title.
-//! Not here: the trash (`manage`), looking for words (`search`), export.
+//! Invariants: one transaction per save; a turn keeps its id, by conversation and number; text is stored unchanged,
+//! only the title is cleaned.
+//! Not here: the trash (`manage`), searching (`search`), export.
 
 use std::path::{Path, PathBuf};
 
@@ -19,18 +19,18 @@ use ragonite_base::{ConversationId, DomainName, TurnId, clean_line};
 
 /// Widest title in terminal columns; a longer first question ends in `…`.
 pub const TITLE_WIDTH: usize = 80;
-/// Title of a conversation whose first question has nothing to show.
+/// Title of a conversation whose first question has no visible character.
 const NO_TITLE: &str = "(no text)";
 /// RFC 3339 with all nine digits, so that times sort as text.
 const STORED_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:9]Z");
-/// The columns of a conversation, for every query that gives some.
+/// Columns of every query for conversations.
 const CONVERSATION: &str = "SELECT id, domain, title, started_at, changed_at,
         (SELECT count(*) FROM turns WHERE turns.conversation = conversations.id), pinned, deleted_at FROM conversations";
 /// Pinned ones first, then by the latest save.
 const LISTED: &str = "ORDER BY pinned DESC, change DESC, id DESC";
 
-/// The open history.
+/// An open history.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
@@ -38,10 +38,10 @@ pub struct History {
 }
 
 impl History {
-    /// Opens the history, making it and its folder where there is none, and brings an older one up to date.
+    /// Opens the history, creates it with its folder if missing, and migrates an older one.
     ///
     /// # Errors
-    /// When the file cannot be made or used. It is then as it was before.
+    /// When the file cannot be created or used. It is then unchanged.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         file::prepare(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -51,14 +51,13 @@ impl History {
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Stores a turn as a whole, over its earlier version where its conversation has the turn of this id. A turn without
-    /// an id is added behind the last one, whoever stored that, and takes its conversation out of the trash, into which
-    /// another program moved it: an answer that was just given is not lost with it. Without a conversation a new one
-    /// begins, with the question as its title. Gives the conversation as it is now.
+    /// Saves a turn as a whole, over its earlier version if its conversation has this id. A turn without an id is
+    /// appended, and restores its conversation if another program has moved it to the trash, so that the answer is not
+    /// lost. Without a conversation a new one begins, titled by the question. Gives the conversation.
     ///
     /// # Errors
-    /// When there is no such conversation, it asks another domain, or the file cannot be written. The history is then
-    /// as it was before.
+    /// When there is no such conversation, it belongs to another domain, or the file cannot be written. The history is
+    /// then unchanged.
     pub fn save_turn(
         &mut self,
         domain: &DomainName,
@@ -82,7 +81,7 @@ impl History {
         Ok((conversation, turn))
     }
 
-    /// The number that a stored turn has in its conversation.
+    /// The number of a stored turn in its conversation.
     ///
     /// # Errors
     /// When the file cannot be read or there is no such turn.
@@ -91,8 +90,7 @@ impl History {
         self.connection.query_row("SELECT number FROM turns WHERE id = ?1", [turn.0], |row| row.get(0)).map_err(failed)
     }
 
-    /// The conversations of a domain, or of all, pinned ones first, then the one with the latest save; without those in
-    /// the trash.
+    /// The conversations of a domain or of all domains, pinned ones first, then by latest save; without the trash.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -103,7 +101,7 @@ impl History {
         )
     }
 
-    /// What is in the trash of a domain, or of all, the latest deleted first.
+    /// The trash of a domain or of all domains, latest deletion first.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -122,7 +120,7 @@ impl History {
         rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
     }
 
-    /// The conversation of a domain, or of all, with the latest save, unless there is none.
+    /// The conversation of a domain or of all domains with the latest save.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -138,15 +136,15 @@ impl History {
             .transpose()
     }
 
-    /// One conversation, also from the trash.
+    /// A conversation, also from the trash.
     ///
     /// # Errors
-    /// When there is none with this id, or the file cannot be read.
+    /// When there is no such conversation, or the file cannot be read.
     pub fn conversation(&self, id: ConversationId) -> Result<ConversationRecord, HistoryError> {
         find(&self.connection, &self.path, id)?.ok_or(HistoryError::NoConversation { id })
     }
 
-    /// The turns of a conversation by number, each with its id.
+    /// The turns of a conversation by number.
     ///
     /// # Errors
     /// When there is no such conversation, or the file cannot be read.
@@ -191,7 +189,7 @@ pub(super) fn find(
         .transpose()
 }
 
-/// The steps of one save, within its transaction.
+/// The steps of a save, within its transaction.
 struct Saving<'a> {
     transaction: &'a Transaction<'a>,
     path: &'a Path,
@@ -258,7 +256,7 @@ impl Saving<'_> {
         restored.map(|_| ()).map_err(self.failed())
     }
 
-    /// Makes the conversation the one with the latest save.
+    /// Makes the conversation the latest saved one.
     fn touch(&self, id: ConversationId) -> Result<(), HistoryError> {
         self.transaction
             .execute(
@@ -271,7 +269,7 @@ impl Saving<'_> {
     }
 }
 
-/// A row of `conversations` as SQLite gives it.
+/// A row of `conversations`.
 struct StoredConversation {
     id: i64,
     domain: String,
@@ -311,7 +309,7 @@ impl StoredConversation {
     }
 }
 
-/// A row of `turns` as SQLite gives it.
+/// A row of `turns`.
 struct StoredTurn {
     id: i64,
     number: u32,
@@ -358,7 +356,7 @@ impl StoredTurn {
     }
 }
 
-/// The columns of `feedback` beside those of a turn.
+/// The columns of `feedback` in a row of `turns`.
 struct StoredFeedback {
     rating: String,
     reason: Option<String>,

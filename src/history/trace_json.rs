@@ -1,8 +1,8 @@
-//! Traces as JSON text.
+//! Traces as JSON.
 //!
 //! Takes a [`Trace`], gives JSON; takes JSON of any version of the program, gives a [`Trace`].
-//! Invariant: reading never fails. A part this program cannot read is left out, the others are kept; the questions and
-//! the answer's text stand in columns of their own.
+//! Invariant: reading never fails. Unreadable parts are left out; the question and the answer's text have columns of
+//! their own.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! Retrieval-augmented generation: a question becomes hits, a prompt, an answer and its attribution.
 //!
-//! The stages in the order of a turn: [`answer`] rewrites the question, [`retrieval`] finds evidence, [`prompt`] arranges
-//! it, [`answer`] generates and repairs citations, [`attribution`] leaves each cluster of sources out.
-//! Invariant: everything here is synchronous, takes a `CancelToken`, and knows engines only by their traits.
+//! Stages of a turn: [`answer`] rewrites the question, [`retrieval`] finds evidence, [`prompt`] arranges it, [`answer`]
+//! generates and repairs citations, [`attribution`] leaves each cluster of sources out.
+//! Invariant: all of it is synchronous, takes a `CancelToken`, and uses models only through traits.
 
 pub mod answer;
 pub mod attribution;

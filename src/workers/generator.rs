@@ -25,8 +25,8 @@ use ragonite_history::TurnSettings;
 use ragonite_inference::{Completion, Generate as _, GeneratorChoice, InferenceError};
 use ragonite_llama::LlamaGenerator;
 use ragonite_rag::answer::{
-    self, Answer, AnswerEvent, AnswerInput, RewriteInput, SuggestInput, TranslateInput, Translation, TranslationHow,
-    translation_wanted,
+    self, Answer, AnswerEvent, AnswerInput, LanguagePair, RewriteInput, SuggestInput, TranslateInput, Translation,
+    TranslationHow, translation_wanted,
 };
 use ragonite_rag::attribution::{
     self, AnswerSource, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
@@ -247,7 +247,8 @@ impl Generator {
         settings: &TurnSettings,
         documents: Language,
     ) -> Result<Option<Translation>, Stop> {
-        let Some((from, to)) = translation_wanted(question, documents, settings.retrieval.translate) else {
+        let Some(LanguagePair { from, to }) = translation_wanted(question, documents, settings.retrieval.translate)
+        else {
             return Ok(None);
         };
         let started = Instant::now();
@@ -309,7 +310,7 @@ impl Generator {
                         ControlFlow::Continue(())
                     }
                 };
-                let kept = setup.paths.beginnings();
+                let kept = setup.paths.prefix_cache();
                 LlamaGenerator::load_with_prefix_cache(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
             })
             .inspect(|loaded| {
@@ -398,7 +399,7 @@ impl Generator {
     ) -> Result<Attribution, Stop> {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
-        let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
+        let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).citations.text;
         let origin = if self.answered.contains(&asked.of) { AnswerSource::Here } else { AnswerSource::Stored };
         // Clusters of another run of the program may not be comparable with new ones.
         let known = if origin == AnswerSource::Here { asked.known.as_slice() } else { &[] };
@@ -450,7 +451,7 @@ impl Generator {
         let settings = question.settings.answering();
         let input = AnswerInput {
             prefix: &facts.prefix,
-            language: answer::answer_language((typed, &question.text), facts.language, settings.prompt.language),
+            language: answer::answer_language(typed, &question.text, facts.language, settings.prompt.language),
             past: &question.past,
             question: &question.text,
             hits,

@@ -1,6 +1,6 @@
-//! How far estimates agree with exact values, for the benchmark of explanations; the integration tests try it.
+//! Agreement of estimates with exact values, for the benchmark `explain`; tested by the integration tests.
 
-/// The middle of all, of an even count the mean of the two middles; 0 of none.
+/// The median; 0 without values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let upper = values.len() / 2;
@@ -11,13 +11,13 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Whether no value is above another, as where nothing mattered.
+/// Whether all values are equal, as when nothing mattered.
 pub(crate) fn all_equal(values: &[f64]) -> bool {
     values.windows(2).all(|two| two[0].total_cmp(&two[1]).is_eq())
 }
 
-/// Whether what is estimated highest is highest; of several that are estimated alike it is the first, and any of several that
-/// are highest is right.
+/// Whether the highest estimate has the highest exact value. Of equal estimates the first counts; of equal exact values
+/// any is right.
 pub(crate) fn same_first(estimates: &[f64], exact: &[f64]) -> bool {
     let highest = exact.iter().copied().max_by(f64::total_cmp);
     // Of equal values `max_by` gives the last.

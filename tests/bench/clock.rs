@@ -1,15 +1,15 @@
-//! Time that the benchmark of explanations takes, by the wall and by what the processors did.
+//! Wall-clock and CPU time of the benchmark `explain`.
 
 use std::fs;
 use std::time::Instant;
 
-/// Wall-clock and processor time from here on.
+/// Measures wall-clock and CPU time from its creation.
 pub(super) struct Clock {
     started: Instant,
     processor: f64,
 }
 
-/// Milliseconds by the wall and of all processors.
+/// Milliseconds of wall-clock time, and of CPU time of all threads.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Spent {
     pub(super) wall: f64,
@@ -27,14 +27,13 @@ impl Clock {
 }
 
 impl Spent {
-    /// As a multiple of another time; what the processors did is in brackets, which a busy machine changes little.
+    /// As a multiple of another time; CPU time, which other load hardly changes, in brackets.
     pub(super) fn of(self, other: Self) -> String {
         format!("{:.2} ({:.2})", self.wall / other.wall, self.processor / other.processor)
     }
 }
 
-/// What all threads of this process have had of the processors, in hundredths of a second exact; 0 where the system
-/// does not say.
+/// CPU time of all threads of this process, to a hundredth of a second; 0 where the system does not report it.
 fn processor_ms() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();

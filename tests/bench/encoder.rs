@@ -1,9 +1,9 @@
-//! How fast texts are embedded with all-MiniLM-L6-v2, alone or in turns with sentence-transformers.
+//! Speed of embedding with all-MiniLM-L6-v2, optionally against sentence-transformers.
 //!
-//! `cargo bench --bench encoder` measures the encoder; `cargo bench --bench encoder -- PYTHON` measures both, where
-//! PYTHON is an interpreter that can import sentence-transformers. Texts are the evidences of the benchmark corpus,
-//! where it is at hand, else generated ones; both sides get the same, whole rounds in turns, so that other load on the
-//! machine hits both. Processor seconds are those of the process and all its threads.
+//! `cargo bench --bench encoder` measures the encoder; `cargo bench --bench encoder -- PYTHON` measures both, with an
+//! interpreter that can import sentence-transformers. The texts are the evidences of the benchmark corpus if available,
+//! else generated; both sides get the same, in alternating rounds, so that other load hits both. CPU seconds are those
+//! of the process with all threads.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 const MODEL: &str = "all-MiniLM-L6-v2";
 const ROUNDS: usize = 3;
-/// Texts that are embedded in a round.
+/// Texts per round.
 const TEXTS: usize = 512;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -95,14 +95,14 @@ impl Cost {
 }
 
 fn evidences_of(file: &Path, embedder: &dyn Embed, texts: &mut Vec<String>) {
-    // What cannot be read is not measured.
+    // Unreadable documents are skipped.
     let Ok(document) = document::load(file) else { return };
     let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
     let Ok(split) = split(&document, &EvidenceSettings::default(), &tokens, &CancelToken::never()) else { return };
     texts.extend(split.evidences.iter().map(|evidence| evidence.contextualized(ContextParts::default())));
 }
 
-/// The Python process that answers every line with the cost and the vectors of one round.
+/// The Python process: answers every line with the cost and the vectors of a round.
 struct Reference {
     process: Child,
     ask: Option<ChildStdin>,
@@ -139,7 +139,7 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // The end of its input ends it.
+        // The process ends at the end of its input.
         self.ask = None;
         self.process.wait().ok();
     }
@@ -169,11 +169,11 @@ fn texts(corpus: &Path, embedder: &dyn Embed) -> Outcome<Vec<String>> {
     Ok(texts.into_iter().step_by(step).take(TEXTS).collect())
 }
 
-/// Processor time of all threads so far (Linux; elsewhere 0), which other programs on the machine change little.
+/// CPU time of all threads so far (Linux; elsewhere 0), which other load hardly changes.
 fn processor_seconds() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, which may hold blanks, ends with the last bracket.
+    // The name of the program, which may contain blanks, ends with the last bracket.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
 }

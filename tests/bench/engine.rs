@@ -1,12 +1,11 @@
-//! How much of llama.cpp's speed the engine keeps: reading a prompt and generating, against the least C program that
-//! does it (`bare.c`), with llama.cpp's own defaults.
+//! Speed of the engine relative to llama.cpp: prefill and decoding, against a minimal C program (`bare.c`) with
+//! llama.cpp's defaults.
 //!
-//! `cargo bench --bench engine -- [MODEL] [ROUNDS] [TOKENS]` compiles that program against the llama.cpp this build is
-//! linked to, then lets both work in turn with the same weights, threads and batch: MODEL is an id of the catalog or a
-//! GGUF file, TOKENS the length of the prompt, about. The program reads in the engine's small pieces, between which a
-//! cancellation is seen, and in whole batches. With `quick` first the engine writes quickly. `settings` first compares the
-//! engine's own settings for state and attention instead, and `turns` the time to the first token of prompts of which a
-//! quarter, half and nine tenths were read before with the same prompts read from nothing.
+//! `cargo bench --bench engine -- [MODEL] [ROUNDS] [TOKENS]` compiles that program against the llama.cpp of this build,
+//! then both work in turn with the same weights, threads and batch. MODEL is a catalog id or a GGUF file, TOKENS the
+//! approximate length of the prompt. The C program prefills in the engine's chunks and in whole batches. `quick` first
+//! selects fast decoding. `settings` instead compares the engine's KV cache and attention settings, and `turns` the
+//! time to the first token of prompts of which a quarter, half and nine tenths are cached with that of uncached ones.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -28,16 +27,16 @@ use ragonite::llama::LlamaGenerator;
 const MODEL: &str = "qwen2.5-coder-1.5b-instruct";
 const ROUNDS: usize = 3;
 const TOKENS: usize = 1000;
-/// Tokens that are generated.
+/// Generated tokens.
 const GENERATED: usize = 33;
-/// Tokens of a whole batch: llama.cpp's own micro-batch. The engine gives it fewer on a processor.
+/// Tokens of a whole batch: llama.cpp's default micro-batch. The engine uses fewer on a CPU.
 const BATCH: usize = 512;
-/// Cells of state the program has beside the context that is measured.
+/// Cells of the KV cache beyond the measured context.
 const SPARE: usize = 1024;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Tokens a second.
+/// Tokens per second.
 #[derive(Debug, Clone, Copy)]
 struct Speed {
     read: f64,
@@ -72,7 +71,7 @@ fn main() -> Outcome<()> {
     }
 }
 
-/// What is compared.
+/// Kinds of comparisons.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Bare(Decoding),
@@ -92,7 +91,7 @@ fn weights(model: &str) -> Outcome<PathBuf> {
     Ok(ModelFolders::new(vec![models]).find(model, model.weights()?, &CancelToken::never())?)
 }
 
-/// A text of about so many tokens that goes on.
+/// A text of about `tokens` tokens; its first line differs in every round.
 fn text(round: usize, tokens: usize) -> String {
     let hours = (0..tokens / 25).map(|hour| {
         let (wind, pressure) = (hour * 7 % 31, 990 + hour * 13 % 40);
@@ -110,7 +109,7 @@ fn compare(weights: &Path, settings: &GeneratorSettings, rounds: usize, tokens: 
     let step = engine.step;
     let mut all = Vec::new();
     for round in 1..=rounds {
-        // Who begins changes, so that a machine that slows down slows both.
+        // The order alternates, so that a slower machine slows both.
         let measured = if round % 2 == 0 {
             let (small, whole) = (bare.measure(step)?, bare.measure(BATCH)?);
             [engine.measure(round, tokens)?, small, whole]
@@ -168,28 +167,28 @@ fn compare_settings(weights: &Path, base: &GeneratorSettings, rounds: usize, tok
     Ok(())
 }
 
-/// What the engine still has of the turn before.
+/// What the engine has cached of the previous turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Kept,
     Forgotten,
 }
 
-/// A turn reads what it has in common with the turn before only once.
+/// A turn prefills only what differs from the previous turn.
 fn compare_turns(weights: &Path, settings: &GeneratorSettings, rounds: usize, tokens: usize) -> Outcome<()> {
     let mut engine = Engine::load(weights, settings)?;
     engine.measure(0, tokens)?;
     for share in [0.25, 0.5, 0.9] {
         let mut measured = Vec::new();
         for round in 1..=rounds {
-            // Both turns are of one text up to here, and of others from there.
+            // Both turns share this text and differ after it.
             let same = text(round, (tokens as f64 * share) as usize);
             let turn =
                 |name: usize| format!("{same}{}", text(1000 * round + name, (tokens as f64 * (1.0 - share)) as usize));
             let mut first_token = |before: Before| -> Outcome<(f64, f64)> {
                 engine.generate(&turn(1), 1)?;
                 if before == Before::Forgotten {
-                    // Two other prompts take the places of both sequences.
+                    // Two other prompts replace both sequences.
                     engine.generate(&format!("{round} times nothing."), 1)?;
                     engine.generate(&format!("Nothing, {round} times."), 1)?;
                 }
@@ -220,7 +219,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 struct Engine {
     generator: LlamaGenerator,
-    /// Tokens it reads between two looks at its cancel token.
+    /// Tokens between two checks of its cancel token.
     step: usize,
     said: String,
 }
@@ -232,7 +231,7 @@ impl Engine {
     }
 
     fn measure(&mut self, round: usize, tokens: usize) -> Outcome<Speed> {
-        // A short other prompt takes the place of the one before the last, as a rewrite does between two answers.
+        // A short other prompt replaces the last but one, like a rewrite between two answers.
         self.generate(&format!("{round} times nothing, with nothing in common with what comes next."), 1)?;
         let said = self.generate(&text(round, tokens), GENERATED)?;
         let read = said.prompt_tokens - said.reused_tokens;
@@ -261,12 +260,12 @@ impl Engine {
     }
 }
 
-/// The C program at work.
+/// The running C program.
 struct Bare {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// What its llama.cpp was built with.
+    /// Build features of its llama.cpp.
     built: String,
 }
 
@@ -301,13 +300,13 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // It has nothing to lose.
+        // The process has nothing to lose.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Compiles the C program against the newest llama.cpp in the target folder this benchmark lies in.
+/// Compiles the C program against the newest llama.cpp in the target folder of this benchmark.
 fn compile(program: &Path) -> Outcome<()> {
     let own = std::env::current_exe()?;
     let build = own.ancestors().nth(2).ok_or("no target folder")?.join("build");

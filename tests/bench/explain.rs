@@ -1,18 +1,16 @@
-//! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
+//! Cost of explaining an answer relative to answering, and agreement of estimates with exact values.
 //!
 //! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]
-//! [neighbours=once|each]` asks the first questions of the benchmark beside the repository in English, in their completed
-//! form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain that `ragonite eval` keeps for the
-//! benchmark), with 5 and with 10 sources, or with N only, in the default order or another; then a made prompt of ten
-//! sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group,
-//! and by estimates: the preview, the same with the end of the prompt read again, and, of five sources, the log-probability
-//! without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only estimate,
-//! which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are to
-//! the time of the answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark
-//! does not change; what is read and written beside the answer's own is counted in tokens.
+//! [neighbours=once|each]` asks the first English questions of the benchmark beside the repository, in completed form,
+//! of the domain in FOLDER, made with all-MiniLM-L6-v2 (such as the domain that `ragonite eval` keeps), with 5 and with
+//! 10 sources or with N only; then a generated prompt of ten sources of about 250 tokens. Every answer is explained by
+//! leave-one-out, with a group test, and by estimates: the masked estimate, the same with the end of the prompt
+//! recomputed, and for five sources logprob (for ten it takes about as long as leave-one-out). `ratios` leaves out all
+//! estimates but the first, which halves the time. Before each explanation the KV cache is that after the answer.
+//! Ratios are to the time of the answer with prefill, in wall-clock and CPU time; additional tokens are counted.
 //!
-//! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
-//! same model, engine, machine, settings and question is taken from there, so that a run that was stopped goes on where it was.
+//! Results go to RESULTS or `FOLDER.explain.jsonl`, question by question. Results there of the same model, engine,
+//! machine, settings and question are reused, so a stopped run can be resumed.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -51,23 +49,23 @@ use results::{Key, Results};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
 const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
-/// Questions that are asked where no number is given.
+/// Default number of questions.
 const QUESTIONS: usize = 20;
-/// What is asked of the made sources.
+/// Question about the generated sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
-/// How often the text around the sources stands there, where it is to be otherwise than by default.
+/// Option for the shared context.
 const NEIGHBOURS: &str = "neighbours=";
-/// How the order of the sources is named, where it is to be another than the default.
+/// Option for the order of the sources.
 const ORDER: &str = "order=";
-/// The word that leaves all estimates but the preview out.
+/// Option that leaves out all estimates but the masked one.
 const RATIOS: &str = "ratios";
-/// What the number of sources stands behind.
+/// Option for the number of sources.
 const SOURCES: &str = "k=";
-/// Sources of which the log-probability without each of them is measured too, at most.
+/// Most sources for which logprob is measured.
 const FEW: usize = 5;
-/// Two tokens whose logits are nearer may change places with the size of a batch.
+/// Tokens whose logits are nearer may change places with the batch size.
 const NEAR: f32 = 0.05;
-/// Tokens of a made source, about.
+/// Approximate tokens of a generated source.
 const MADE_TOKENS: usize = 250;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -111,7 +109,7 @@ fn main() -> Outcome<()> {
     made_prompt(&mut work, &mut book)
 }
 
-/// What is to be measured.
+/// The arguments.
 struct Given {
     folder: String,
     count: usize,
@@ -120,14 +118,14 @@ struct Given {
     estimates: Estimates,
     /// Numbers of sources.
     sources: Vec<usize>,
-    /// In which order they stand.
+    /// Order of the sources.
     order: SourceOrder,
-    /// How often the text around them stands there.
+    /// How often shared context occurs.
     neighbours: Neighbours,
 }
 
 impl Given {
-    /// None where no folder is named.
+    /// None without a folder.
     fn of(arguments: &[String]) -> Outcome<Option<Self>> {
         let is_name = |argument: &&String| {
             argument.parse::<usize>().is_err()
@@ -160,7 +158,7 @@ impl Given {
     }
 }
 
-/// Whether an argument names results.
+/// Whether an argument is a results file.
 fn is_results(argument: &str) -> bool {
     Path::new(argument).extension().is_some_and(|extension| extension == "jsonl")
 }
@@ -173,7 +171,7 @@ fn questions(root: &Path, count: usize) -> Outcome<Vec<String>> {
     Ok(benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect())
 }
 
-/// Measures the questions with so many sources each.
+/// Measures the questions with `sources` sources each.
 fn with_sources(work: &mut Work<'_>, book: &mut Book, sources: usize, asked: &[String]) -> Outcome<()> {
     let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
     let (settings, estimates) = (&work.settings, work.estimates);
@@ -190,7 +188,7 @@ fn with_sources(work: &mut Work<'_>, book: &mut Book, sources: usize, asked: &[S
     Ok(())
 }
 
-/// Measures the made prompt.
+/// Measures the generated prompt.
 fn made_prompt(work: &mut Work<'_>, book: &mut Book) -> Outcome<()> {
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..work.settings.prompt.clone() };
     work.settings = AnswerSettings { prompt, ..AnswerSettings::default() };
@@ -208,7 +206,7 @@ fn made_prompt(work: &mut Work<'_>, book: &mut Book) -> Outcome<()> {
     Ok(())
 }
 
-/// Where results go, and what they are of.
+/// The results with their key.
 struct Book {
     model: String,
     engine: String,
@@ -230,12 +228,12 @@ fn made_text(rank: usize) -> String {
     format!("Station {rank}. {water} {}", filler.repeat(MADE_TOKENS / 22))
 }
 
-/// What the exact explanation is compared with.
+/// Estimates that are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Estimates {
-    /// Every estimate there is.
+    /// All estimates.
     All,
-    /// The one that the program shows.
+    /// The masked estimate only.
     Preview,
 }
 
@@ -247,23 +245,23 @@ struct Work<'a> {
     estimates: Estimates,
 }
 
-/// An estimate of what the clusters of an answer matter; times are multiples of the answer's.
+/// An estimate of the contributions; times are multiples of the answer's.
 #[derive(Clone, Serialize, Deserialize)]
 struct Estimate {
     name: String,
     whole: f64,
-    /// The same by what the processors did.
+    /// The same in CPU time.
     work: f64,
     first: f64,
-    /// With the exact contributions; none where those are all the same.
+    /// Spearman correlation with the exact contributions; none if those are all equal.
     spearman: Option<f64>,
     same_first: Option<f64>,
-    /// What each token of the answer loses, for each cluster.
+    /// Logprob drop of each token of the answer, per cluster.
     #[serde(default)]
     drops: Vec<Vec<f32>>,
 }
 
-/// One question; times are multiples of the answer's.
+/// A question; times are multiples of the answer's.
 #[derive(Default, Clone, Serialize, Deserialize)]
 struct Measured {
     answer_ms: f64,
@@ -271,28 +269,28 @@ struct Measured {
     said: f64,
     clusters: f64,
     verified: f64,
-    /// Sources that were left out together with others.
+    /// Sources in the group test.
     grouped_sources: f64,
-    /// 1 where they have one value because the answer changed, else 0.
+    /// 1 if the group has one value because the answer changed, else 0.
     left_together: f64,
     read: f64,
     written: f64,
     first: f64,
     exact: f64,
     grouped: f64,
-    /// The same two by what the processors did.
+    /// Both in CPU time.
     exact_work: f64,
     grouped_work: f64,
-    /// Answers without a cluster in which two tokens were all but alike somewhere.
+    /// Counterfactual answers with a near-tie somewhere.
     near_ties: f64,
-    /// What each cluster contributes.
+    /// Contribution of each cluster.
     #[serde(default)]
     contributions: Vec<f64>,
     estimates: Vec<Estimate>,
 }
 
 impl Measured {
-    /// Without its estimates.
+    /// Without estimates.
     fn of(asked: &Asked<'_>, exact: &Explained, grouped: &Explained) -> Self {
         let (Asked { answer, spent, .. }, clusters) = (asked, &exact.attribution.clusters);
         let count =
@@ -354,7 +352,7 @@ impl Measured {
             clusters: median(|one| one.clusters),
             verified: median(|one| one.verified),
             grouped_sources: median(|one| one.grouped_sources),
-            // A median of these would be 0 or 1.
+            // A median would be 0 or 1.
             left_together: mean(|one| one.left_together),
             read: median(|one| one.read),
             written: median(|one| one.written),
@@ -370,8 +368,8 @@ impl Measured {
     }
 }
 
-/// Each estimate: the medians of its times, and the means of its agreement over the questions where the sources did not all
-/// matter alike, since the others have no order to agree with.
+/// Each estimate: medians of its times, and means of its agreement over the questions whose contributions are not all
+/// equal (otherwise there is no order).
 fn print_estimates(measured: &[Measured]) {
     let Some(first) = measured.first() else { return };
     for Estimate { name, .. } in &first.estimates {
@@ -417,16 +415,16 @@ impl Work<'_> {
         Ok(Measured { estimates, ..Measured::of(&asked, &exact, &grouped) })
     }
 
-    /// Explains from the state after the answer.
+    /// Explains, starting from the KV cache after the answer.
     fn timed(&mut self, asked: &Asked<'_>, group_test: GroupTest, method: Method) -> Outcome<Explained> {
         self.restore(asked.answer)?;
-        let explained = self.explained(asked, (group_test, method))?;
+        let explained = self.explained(asked, group_test, method)?;
         let (all, first) = (explained.spent.of(asked.spent), explained.first.of(asked.spent));
         println!("    {method:?}, group test {group_test:?}: {all}, first {first}");
         Ok(explained)
     }
 
-    /// What else tells how much these clusters matter, and how well.
+    /// Estimates of the contributions, with their agreement.
     fn estimates(&mut self, asked: &Asked<'_>, exact: &[Cluster]) -> Outcome<Vec<Estimate>> {
         let mut methods = vec![("preview", Method::Preview)];
         if asked.sources.len() <= FEW && self.estimates == Estimates::All {
@@ -437,26 +435,25 @@ impl Work<'_> {
             let explained = self.timed(asked, GroupTest::Off, method)?;
             let drops: Vec<Vec<f32>> = exact.iter().map(|one| explained.logprob_deltas(&one.hits)).collect();
             let values: Vec<f64> = drops.iter().map(|drops| sum(drops)).collect();
-            let estimate = asked.estimate(name, (&values, exact), (explained.spent, explained.first));
+            let estimate = asked.estimate(name, &values, exact, explained.spent, explained.first);
             estimates.push(Estimate { drops, ..estimate });
         }
         if self.estimates == Estimates::All {
-            let (values, whole, first) = self.rereading(asked.answer, exact)?;
-            estimates.push(asked.estimate("end of the prompt read again", (&values, exact), (whole, first)));
+            let Recomputed { drops, whole, first } = self.recompute_rest(asked.answer, exact)?;
+            estimates.push(asked.estimate("end of the prompt read again", &drops, exact, whole, first));
         }
         Ok(estimates)
     }
 
-    /// What the sources are clustered by.
+    /// The vectors for clustering.
     fn sources(&self, hits: &[Hit]) -> Outcome<Vec<SourceVector>> {
         let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
         let vectors = self.index.vectors(&ids)?;
         Ok(hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect())
     }
 
-    /// By how much the log-probability of the answer drops with each cluster hidden, where what comes after all of them is
-    /// read again, and the time of all and of the first.
-    fn rereading(&mut self, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
+    /// Logprob drops of the answer with each cluster masked and the rest of the prompt recomputed.
+    fn recompute_rest(&mut self, answer: &Answer, clusters: &[Cluster]) -> Outcome<Recomputed> {
         self.restore(answer)?;
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
         let hidden = clusters.iter().map(|one| answer.prompt.places(&one.hits)).collect();
@@ -471,10 +468,11 @@ impl Work<'_> {
         let scores = self.generator.score(&request, &CancelToken::never(), &mut hear)?;
         let spent = clock.spent();
         let drop = |hidden: &Vec<f32>| sum(&logprob_deltas(&scores.whole, hidden));
-        Ok((scores.hidden.iter().map(drop).collect(), spent, first.unwrap_or_default()))
+        let drops = scores.hidden.iter().map(drop).collect();
+        Ok(Recomputed { drops, whole: spent, first: first.unwrap_or_default() })
     }
 
-    /// Brings back the state after the answer.
+    /// Restores the KV cache after the answer.
     fn restore(&mut self, answer: &Answer) -> Outcome<()> {
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
         let (told, hidden) = (Vec::new(), Vec::new());
@@ -483,10 +481,10 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn explained(&mut self, asked: &Asked<'_>, (group_test, method): (GroupTest, Method)) -> Outcome<Explained> {
+    fn explained(&mut self, asked: &Asked<'_>, group_test: GroupTest, method: Method) -> Outcome<Explained> {
         let Asked { question, answer, sources, .. } = asked;
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
-        let present = |said: &Completion| read_answer(said, &answer.prompt).0.text;
+        let present = |said: &Completion| read_answer(said, &answer.prompt).citations.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput {
             question,
@@ -515,18 +513,18 @@ impl Work<'_> {
     }
 }
 
-/// A question with its answer, and the time of that.
+/// A question with its answer and the time of the answer.
 struct Asked<'a> {
     question: &'a str,
     answer: &'a Answer,
-    /// What the sources are clustered by.
+    /// The vectors for clustering.
     sources: Vec<SourceVector>,
     spent: Spent,
 }
 
 impl Asked<'_> {
-    /// How these values, which took so long, the first of them so long, agree with the exact ones.
-    fn estimate(&self, name: &str, (values, exact): (&[f64], &[Cluster]), (whole, first): (Spent, Spent)) -> Estimate {
+    /// Agreement of estimated `values` with the exact ones; `whole` is the time of all, `first` of the first.
+    fn estimate(&self, name: &str, values: &[f64], exact: &[Cluster], whole: Spent, first: Spent) -> Estimate {
         let contributions = contributions(exact);
         println!(
             "    {name}: {}, first {}: {values:.3?} where exact is {contributions:.3?}",
@@ -550,7 +548,16 @@ fn contributions(clusters: &[Cluster]) -> Vec<f64> {
     clusters.iter().map(|one| one.contribution).collect()
 }
 
-/// An explanation, its time and that of its first bar.
+/// Logprob drops per cluster with the end of the prompt recomputed.
+struct Recomputed {
+    drops: Vec<f64>,
+    /// Time of all clusters.
+    whole: Spent,
+    /// Time of the first cluster.
+    first: Spent,
+}
+
+/// An explanation with its time, and the time of its first bar.
 struct Explained {
     attribution: Attribution,
     spent: Spent,
@@ -558,7 +565,7 @@ struct Explained {
 }
 
 impl Explained {
-    /// By how much the log-probability of each of the answer's tokens drops without these sources.
+    /// Logprob drops of the answer's tokens without these sources.
     fn logprob_deltas(&self, hits: &[usize]) -> Vec<f32> {
         let found = self.attribution.clusters.iter().find(|one| one.hits == hits);
         found.map_or_else(Vec::new, |one| one.drops.clone())

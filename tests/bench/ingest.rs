@@ -1,9 +1,8 @@
-//! How fast a domain is brought in step when embedding costs nothing, and how much memory that takes.
+//! Speed and memory of an ingest without the cost of embedding.
 //!
-//! `cargo bench --bench ingest` measures the benchmark corpus, where it is at hand, and 10,000 generated pages;
-//! `cargo bench --bench ingest -- 500` takes another number of pages, `cargo bench --bench ingest -- PATH` what stands
-//! there instead, once. The embedder is the deterministic one of the tests, so what is left is reading, splitting,
-//! storing and indexing.
+//! `cargo bench --bench ingest` measures the benchmark corpus, if available, and 10,000 generated pages; `cargo bench
+//! --bench ingest -- 500` sets the number of pages, `cargo bench --bench ingest -- PATH` measures the documents in PATH
+//! once. The embedder is the deterministic one of the tests, so reading, splitting, storing and indexing remain.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -20,7 +19,7 @@ use ragonite::document::evidence::EvidenceSettings;
 use ragonite::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain};
 use ragonite::inference::{Embed, HashEmbedder};
 
-/// Pages that are generated where no number is given.
+/// Default number of generated pages.
 const PAGES: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     measure("generated pages", generated.path())
 }
 
-/// Ingests a folder from nothing, again unchanged, and again with one changed page.
+/// Ingests a folder from scratch, again unchanged, and again with one changed page.
 fn measure(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let data = tempfile::tempdir()?;
     let domain = data.path().join("bench");
@@ -65,7 +64,7 @@ fn measure(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One run as a command does it: open, bring in step, close.
+/// An ingest as by the command: open, sync, close.
 fn ingest(domain: &Path, folder: &Path) -> Result<IngestReport, Box<dyn Error>> {
     let embedder = HashEmbedder::default();
     let never = CancelToken::never();
@@ -86,17 +85,17 @@ fn timed<T>(name: &str, what: &str, work: impl FnOnce() -> Result<T, Box<dyn Err
     Ok(done)
 }
 
-/// Processor time of all threads so far (Linux), which other programs on the machine do not change.
+/// CPU time of all threads so far (Linux), which other load does not change.
 fn processor_seconds() -> Option<f64> {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, which may hold blanks, ends with the last bracket.
+    // The name of the program, which may contain blanks, ends with the last bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
     Some((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
 }
 
-/// The most memory the process had so far (Linux).
+/// Peak memory of the process so far (Linux).
 fn peak_megabytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What the benchmark of explanations measured, kept in a file, so that a run that was stopped goes on where it was.
+//! Results of the benchmark `explain` in a file, so that a stopped run can be resumed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measured, Outcome};
 
-/// What a result is of.
+/// The key of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Key {
     pub(super) model: String,
-    /// The engine and the machine.
+    /// Engine and machine.
     pub(super) engine: String,
     pub(super) settings: String,
     pub(super) question: String,
@@ -26,7 +26,7 @@ struct Kept {
     measured: Measured,
 }
 
-/// What was measured before and what is measured now, a line each.
+/// Earlier and new results, one per line.
 pub(super) struct Results {
     pub(super) path: PathBuf,
     kept: Vec<Kept>,
@@ -36,7 +36,7 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
-        // The last line may be half written, and others may be of another version of this program: they are measured anew.
+        // The last line may be cut, and others may be of another version: they are measured again.
         let kept = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         if !text.is_empty() && !text.ends_with('\n') {
@@ -45,7 +45,7 @@ impl Results {
         Ok(Self { path: path.to_owned(), kept, file })
     }
 
-    /// What is known, else what is measured now, which is kept.
+    /// The known result, or else a new one, which is stored.
     pub(super) fn get(&mut self, key: Key, measure: impl FnOnce() -> Outcome<Measured>) -> Outcome<Measured> {
         if let Some(known) = self.kept.iter().find(|kept| kept.key == key) {
             println!("  {}: measured before", key.question);

@@ -1,11 +1,11 @@
-//! How soon a key is seen while tokens stream in and while documents are read, how long a frame of a long conversation
-//! takes, and how soon the first frame is there with a long history.
+//! Latency of the screen: from a key to its frame during streaming and ingest, frames of a long conversation, and the
+//! first frame with a long history.
 //!
-//! `cargo bench --bench screen` runs all of it; a number beside it takes another number of seconds for each part that
-//! runs against the clock. Keys come at uneven times of a fixed seed; the loop is that of the program: what is ready is
-//! taken in, a key is drawn at once, all else with the next frame. The terminal is one in memory. The first frame is that
-//! of the real program in a pseudo terminal, with the weights of `tiny` where they are at hand; it is there when the status
-//! line is. Goals: key to frame under 16 ms at p99, a frame of 500 turns under 4 ms, the first frame under 100 ms.
+//! `cargo bench --bench screen` runs everything; a number sets the seconds of each timed part. Keys come at uneven
+//! times of a fixed seed; the loop is that of the program: pending events are handled, a key is drawn at once,
+//! everything else with the next frame. The terminal is in memory. The first frame is that of the real program in a
+//! pseudo terminal, with the weights of `tiny` if available; it counts once the status line is drawn. Goals: key to
+//! frame under 16 ms at p99, a frame of 500 turns under 4 ms, the first frame under 100 ms.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -38,13 +38,13 @@ use tokio::time::{Instant as Moment, sleep_until};
 type Outcomes<T> = Result<T, Box<dyn Error>>;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
-/// Seconds of each part that runs against the clock.
+/// Seconds of each timed part.
 const SECONDS: u64 = 15;
 /// Turns of the long conversation.
 const LONG: u32 = 500;
-/// Turns of the long history, and of each of its conversations.
+/// Turns of the long history, and of each conversation.
 const HISTORY: (u32, u32) = (10_000, 20);
-/// How often the program is started.
+/// Starts of the program.
 const STARTS: usize = 12;
 /// Frames of the long conversation.
 const FRAMES: usize = 300;
@@ -62,7 +62,7 @@ fn main() -> Outcomes<()> {
     first_frame()
 }
 
-/// p50, p99 and the slowest.
+/// Prints p50, p99 and the maximum.
 fn tell(name: &str, mut milliseconds: Vec<f64>) {
     milliseconds.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -73,7 +73,7 @@ fn tell(name: &str, mut milliseconds: Vec<f64>) {
     println!("{name}: p50 {p50:.2} ms, p99 {p99:.2} ms, at most {most:.2} ms ({} times)", milliseconds.len());
 }
 
-/// A small generator of numbers, so that runs are alike.
+/// A small random number generator with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -84,7 +84,7 @@ impl Dice {
     }
 }
 
-/// What happens while keys are typed.
+/// Load while keys are typed.
 #[derive(Clone, Copy, PartialEq)]
 enum Flood {
     Tokens,
@@ -92,7 +92,7 @@ enum Flood {
     Progress,
 }
 
-/// An app with its screen and a terminal in memory.
+/// An app with its screen, and a terminal in memory.
 struct Desk {
     app: App,
     screen: ScreenState,
@@ -100,7 +100,8 @@ struct Desk {
 }
 
 impl Desk {
-    fn open((columns, rows): (u16, u16), turns: u32) -> Outcomes<Self> {
+    fn open(size: (u16, u16), turns: u32) -> Outcomes<Self> {
+        let (columns, rows) = size;
         let settings = AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() };
         let terminal = Terminal::new(TestBackend::new(columns, rows))?;
         let screen = ScreenState::new(Theme::colour(), Keymap::default());
@@ -134,7 +135,7 @@ impl Desk {
         Ok(started.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// Asks, up to the first token. Gives the turn.
+    /// Asks a question, up to the first token. Gives the turn.
     fn ask(&mut self) -> TurnKey {
         self.app.handle(Event::QuestionAsked { text: "Who?".into(), at: OffsetDateTime::UNIX_EPOCH });
         let key = self.app.turns().last().map_or(TurnKey(0), |turn| turn.key);
@@ -147,7 +148,7 @@ impl Desk {
     }
 }
 
-/// Keys at uneven times, each with the moment it was pressed; and what happens by itself.
+/// Measures keys at uneven times under a load.
 fn key_to_frame(name: &str, size: (u16, u16), seconds: u64, flood: Flood) -> Outcomes<()> {
     let mut desk = Desk::open(size, if flood == Flood::LongTokens { LONG } else { 3 })?;
     let turn = match flood {
@@ -164,11 +165,11 @@ fn key_to_frame(name: &str, size: (u16, u16), seconds: u64, flood: Flood) -> Out
     let hand = thread::spawn(move || type_keys(&keys, end));
     let worker = thread::spawn(move || flood_with(&events, turn, end));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let (times, frames) = runtime.block_on(run_loop(&mut desk, pressed, heard))?;
+    let Latencies { keys, frames } = runtime.block_on(run_loop(&mut desk, pressed, heard))?;
     if hand.join().is_err() || worker.join().is_err() {
         return Err("a thread of the benchmark failed".into());
     }
-    tell(&format!("{}x{}, key to frame while {name}", size.0, size.1), times);
+    tell(&format!("{}x{}, key to frame while {name}", size.0, size.1), keys);
     tell("  a frame of these", frames);
     Ok(())
 }
@@ -179,7 +180,7 @@ fn type_keys(keys: &UnboundedSender<(Instant, Input)>, end: Instant) {
     while Instant::now() < end {
         thread::sleep(Duration::from_micros(20_000 + dice.roll(60_000)));
         let letter = char::from(b'a' + u8::try_from(dice.roll(26)).unwrap_or(0));
-        // Now and then what was typed is taken away again.
+        // Sometimes the last character is deleted.
         let code = if dice.roll(3) == 0 { KeyCode::Backspace } else { KeyCode::Char(letter) };
         if keys.send((Instant::now(), Input::Key(KeyEvent::new(code, KeyModifiers::NONE)))).is_err() {
             return;
@@ -194,7 +195,7 @@ fn flood_with(events: &UnboundedSender<Event>, turn: Option<TurnKey>, end: Insta
     let mut at = 0;
     while Instant::now() < end {
         let event = if let Some(turn) = turn {
-            // 200 tokens a second, more than any model here writes; an answer grows beyond what any may have by default.
+            // 200 tokens a second, more than any model here generates; the answer exceeds the default limit.
             thread::sleep(Duration::from_millis(5));
             Event::AnswerGrew { turn, text: words[at % words.len()].to_owned() }
         } else {
@@ -209,13 +210,21 @@ fn flood_with(events: &UnboundedSender<Event>, turn: Option<TurnKey>, end: Insta
     }
 }
 
-/// The loop of the program. Gives the time from each key to the end of the frame that has it, and that of each frame.
+/// Milliseconds in the loop of the program.
+struct Latencies {
+    /// From each key to the end of the frame that shows it.
+    keys: Vec<f64>,
+    /// Of each frame.
+    frames: Vec<f64>,
+}
+
+/// The loop of the program.
 async fn run_loop(
     desk: &mut Desk,
     mut pressed: UnboundedReceiver<(Instant, Input)>,
     mut heard: UnboundedReceiver<Event>,
-) -> Outcomes<(Vec<f64>, Vec<f64>)> {
-    let (mut times, mut drawn, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+) -> Outcomes<Latencies> {
+    let (mut keys, mut drawn, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     let mut frames = Frames::new(Instant::now());
     let never = Moment::now() + Duration::from_hours(24);
     loop {
@@ -225,7 +234,7 @@ async fn run_loop(
             tokio::select! {
                 biased;
                 key = pressed.recv() => {
-                    let Some((at, input)) = key else { return Ok((times, drawn)) };
+                    let Some((at, input)) = key else { return Ok(Latencies { keys, frames: drawn }) };
                     desk.input(&input);
                     waiting.push(at);
                     frames.on_input(Instant::now());
@@ -243,7 +252,7 @@ async fn run_loop(
         if is_time {
             drawn.push(desk.draw()?);
             frames.on_drawn(Instant::now());
-            times.extend(waiting.drain(..).map(|at: Instant| at.elapsed().as_secs_f64() * 1e3));
+            keys.extend(waiting.drain(..).map(|at: Instant| at.elapsed().as_secs_f64() * 1e3));
         }
     }
 }
@@ -280,7 +289,7 @@ fn long_conversation(size: (u16, u16)) -> Outcomes<()> {
     Ok(())
 }
 
-/// Steps through a text that every turn has.
+/// Steps through the matches of a text in every turn.
 fn looked_for(desk: &mut Desk) -> Outcomes<()> {
     let press = |desk: &mut Desk, code| desk.input(&Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     press(desk, KeyCode::Char('/'));
@@ -299,10 +308,10 @@ fn looked_for(desk: &mut Desk) -> Outcomes<()> {
     Ok(())
 }
 
-/// Starts the program on a history of many turns.
+/// Starts the program with a long history.
 fn first_frame() -> Outcomes<()> {
     let memory = Path::new("/dev/shm");
-    // Ten thousand turns are stored one by one, each until it is on the disk, which a disk in memory makes short.
+    // Turns are stored and synced one by one, which is fast on a RAM disk.
     let data = if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
     let started = Instant::now();
     let mut history = History::open(&data.path().join("history.db"))?;
@@ -404,10 +413,10 @@ fn conversation(domain: &DomainName, id: i64) -> ConversationRecord {
     }
 }
 
-/// How much of a turn there is.
+/// Size of a turn.
 #[derive(Clone, Copy)]
 enum Stored {
-    /// As a real one.
+    /// Realistic.
     Whole,
     /// With two sources, so that ten thousand are written in a minute.
     Short,

@@ -1,14 +1,14 @@
-//! How fast a search is, how much of the exact result the approximate index finds, and how fast a domain opens.
+//! Speed of a search, recall of the approximate index, and opening time of a domain.
 //!
-//! `cargo bench --bench search -- FOLDER` measures the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the
-//! domain that `ragonite eval` keeps for a benchmark), and 100,000 evidences made from it; a number beside it takes
-//! another number of evidences. Made evidences have the words of two real ones, and the normalized mix of two real
-//! vectors with noise, from a fixed seed. The questions are those of the benchmark beside the repository, where it is
-//! at hand, else titles of the domain. As a follow-up a question comes after three others, each with an answer that
-//! cites its best hit. Times without embedding are those of the same searches, less the embedding.
+//! `cargo bench --bench search -- FOLDER` measures the domain in FOLDER, made with all-MiniLM-L6-v2 (such as the domain
+//! that `ragonite eval` keeps), and 100,000 evidences generated from it, or another number given. A generated evidence
+//! has words of two real ones and the normalized, noisy mix of their vectors, with a fixed seed. The questions are
+//! those of the benchmark beside the repository if available, else titles of the domain. A follow-up comes after three
+//! questions whose answers cite their best hit. Times without embedding are those of the same searches minus the
+//! embedding.
 //!
-//! Ends with an error where a question alone, the opening of the made domain or its recall is past its limit. What is
-//! measured of follow-ups, and of more evidences than 100,000, is told and has none.
+//! Fails if single questions, the opening of the generated domain or its recall exceed their limits. Follow-ups and
+//! larger domains have no limits.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -30,40 +30,40 @@ use ragonite::inference::{
 use ragonite::rag::retrieval::{EarlierQuestion, RetrievalSettings, SearchContext, SearchInput, search};
 
 const MODEL: &str = "all-MiniLM-L6-v2";
-/// Evidences that are made where no number is given.
+/// Default number of generated evidences.
 const MADE: usize = 100_000;
-/// Questions that are asked of each domain.
+/// Questions per domain.
 const QUESTIONS: usize = 200;
 /// Questions before a follow-up.
 const BEFORE: usize = 3;
-/// Evidences in a made document.
+/// Evidences per generated document.
 const PER_DOCUMENT: usize = 100;
-/// Words of each of the two real evidences in a made one.
+/// Words from each of the two real evidences.
 const WORDS: usize = 40;
 /// Neighbours whose recall is measured.
 const NEIGHBOURS: usize = 10;
-/// How often the made domain is opened.
+/// Openings of the generated domain.
 const OPENINGS: usize = 5;
-/// Noise in each component of a made vector, before it is normalized; a component of a real one is about 0.05.
+/// Noise in each component of a generated vector, before normalization; a real component is about 0.05.
 const NOISE: f32 = 0.01;
 
-/// Most milliseconds that 95 of 100 questions alone take in the domain that was named, without and with embedding.
+/// Limits of p95 in milliseconds for single questions in the given domain.
 const NAMED: Limits = Limits { without_embedding: 15.0, with_embedding: Some(60.0) };
-/// The same in the made domain.
+/// Limits in the generated domain.
 const OF_MADE: Limits = Limits { without_embedding: 40.0, with_embedding: None };
-/// Most milliseconds that the made domain takes to open, in the middle of all openings.
+/// Limit of the median opening time of the generated domain, in milliseconds.
 const OPENING: f64 = 300.0;
-/// Least share of the nearest evidences that the index finds.
+/// Least recall of the index.
 const RECALL: f64 = 0.97;
 
-/// Most milliseconds of the slowest but five in a hundred.
+/// Limits of p95 in milliseconds.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     without_embedding: f64,
     with_embedding: Option<f64>,
 }
 
-/// What is past its limit, in words.
+/// Exceeded limits, in words.
 #[derive(Debug, Default)]
 struct Past(Vec<String>);
 
@@ -100,7 +100,7 @@ fn main() -> Outcome<()> {
     let (questions, source) = questions(root, &real);
     println!("{}: {} evidences, {} questions: {source}", index.name(), real.len(), questions.len());
     let mut past = Past::default();
-    measure(&index, (&*embedder, &questions), Some(NAMED), &mut past)?;
+    measure(&index, &*embedder, &questions, Some(NAMED), &mut past)?;
 
     let vectors = index.vectors(&real.iter().map(|stored| stored.id).collect::<Vec<_>>())?;
     let mixing = Mixing { identity: embedder.identity().clone(), vectors };
@@ -119,7 +119,7 @@ fn main() -> Outcome<()> {
     println!("made domain: opened {OPENINGS} times in {first:.0} to {last:.0} ms");
     let index = open(&made, embedder.identity())?;
     let limits = (number <= MADE).then_some(OF_MADE);
-    measure(&index, (&*embedder, &questions), limits, &mut past)?;
+    measure(&index, &*embedder, &questions, limits, &mut past)?;
     let found = recall(&index, &*embedder, &questions)?;
     if limits.is_some() {
         past.most("opening the made domain", times[OPENINGS / 2], OPENING);
@@ -142,7 +142,7 @@ fn evidences(index: &Index) -> Outcome<Vec<StoredEvidence>> {
     Ok(all)
 }
 
-/// The questions, and where they are from.
+/// The questions, and a description of their origin.
 fn questions(root: &Path, real: &[StoredEvidence]) -> (Vec<String>, String) {
     let wanted = Wanted {
         domain: None,
@@ -164,26 +164,27 @@ fn questions(root: &Path, real: &[StoredEvidence]) -> (Vec<String>, String) {
     }
 }
 
-/// The most memory that was held so far, where the system tells it.
+/// Peak memory so far, where the system reports it.
 fn memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or(" unknown");
     format!("at most {} of memory", peak.trim())
 }
 
-/// How a question is asked.
+/// Conversation of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// By itself.
+    /// Without a conversation.
     Alone,
-    /// After those before it, each answered from its best hit.
+    /// After earlier questions, each answered from its best hit.
     FollowUp,
 }
 
 /// Asks every question alone and as a follow-up, once to warm up.
 fn measure(
     index: &Index,
-    (embedder, questions): (&dyn Embed, &[String]),
+    embedder: &dyn Embed,
+    questions: &[String],
     limits: Option<Limits>,
     past: &mut Past,
 ) -> Outcome<()> {
@@ -220,14 +221,14 @@ fn measure(
     Ok(())
 }
 
-/// How many of the nearest evidences by comparing all are found by the index.
+/// Share of the exact nearest evidences that the index finds.
 fn recall(index: &Index, embedder: &dyn Embed, questions: &[String]) -> Outcome<f64> {
     let never = CancelToken::never();
     let mut queries = Vec::new();
     for question in questions {
         queries.push(embedder.embed(&[question], TextRole::Query, &never)?.remove(0));
     }
-    // A document at a time, for a million vectors are more than fits beside them.
+    // Document by document, because a million vectors do not fit into memory.
     let mut exact: Vec<Vec<(f64, EvidenceId)>> = vec![Vec::new(); queries.len()];
     for document in index.documents()? {
         let ids: Vec<EvidenceId> = index.evidences_of(document.id)?.into_iter().map(|stored| stored.id).collect();
@@ -250,7 +251,7 @@ fn recall(index: &Index, embedder: &dyn Embed, questions: &[String]) -> Outcome<
     Ok(share)
 }
 
-/// Ingests documents with words of real ones.
+/// Ingests documents with words of real evidences.
 fn make(folder: &Path, real: &[StoredEvidence], count: usize, mixing: &Mixing) -> Outcome<()> {
     let documents = tempfile::tempdir()?;
     let words = |at: usize| real[at % real.len()].evidence.content.split_whitespace().take(WORDS);
@@ -258,7 +259,7 @@ fn make(folder: &Path, real: &[StoredEvidence], count: usize, mixing: &Mixing) -
         let mut text = format!("# {} {document}\n", real[document * 31 % real.len()].title);
         for evidence in document * PER_DOCUMENT..count.min((document + 1) * PER_DOCUMENT) {
             let mixed: Vec<&str> = words(mix(evidence as u64) as usize).chain(words(evidence * 7)).collect();
-            // The words of tables and lists would be read as such.
+            // Words of tables and lists would be parsed as such.
             let mixed = mixed.join(" ").replace(['|', '#', '*', '-', '<', '>', '`', '+'], " ");
             write!(text, "\n## Part {evidence}\n\nNote {evidence}: {mixed}\n")?;
         }
@@ -280,7 +281,7 @@ fn make(folder: &Path, real: &[StoredEvidence], count: usize, mixing: &Mixing) -
     Ok(())
 }
 
-/// Makes vectors out of real ones.
+/// Mixes real vectors.
 struct Mixing {
     identity: EncoderIdentity,
     vectors: Vec<Embedding>,

@@ -1,4 +1,4 @@
-//! The figures of the benchmark of explanations.
+//! Tests of the agreement figures of the benchmark `explain`.
 
 #[path = "../bench/agreement.rs"]
 mod figures;

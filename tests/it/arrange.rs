@@ -1,4 +1,4 @@
-//! Panes enlarged, hidden and resized, and the mouse, on whole frames.
+//! Pane layout and mouse on whole frames: enlarging, hiding and resizing panes.
 
 use crossterm::event::{Event as Input, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ragonite::app::{ConversationChange, Event};
@@ -21,7 +21,7 @@ fn text(stage: &mut Stage, size: (u16, u16)) -> String {
     stage.frame(size).backend().to_string()
 }
 
-/// Where a text begins.
+/// Column and row where a text begins.
 fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
     for y in 0..buffer.area.height {
         let line: Vec<&str> = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
@@ -33,7 +33,8 @@ fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
     panic!("`{text}` is not on the screen");
 }
 
-fn mouse(stage: &mut Stage, kind: MouseEventKind, (column, row): (u16, u16)) -> Vec<Intent> {
+fn mouse(stage: &mut Stage, kind: MouseEventKind, at: (u16, u16)) -> Vec<Intent> {
+    let (column, row) = at;
     stage.input(&Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
 
@@ -71,7 +72,7 @@ fn an_enlarged_pane_fills_the_screen_until_it_is_given_back() {
         let enlarged = text(&mut stage, size);
         assert!(enlarged.contains("[F5 Why]") && enlarged.contains("enlarged, Alt+z shows all"), "{enlarged}");
         assert!(!enlarged.contains("Conversation ·"), "{enlarged}");
-        // The next pane is enlarged as well, and typing a z into the question is no key.
+        // The next pane is enlarged as well, and a z typed into the question is text.
         stage.press(KeyCode::Tab, KeyModifiers::NONE);
         assert!(text(&mut stage, size).contains("[F6 Domains]"));
         let mut stage = stage.at(Pane::Composer).key('z');

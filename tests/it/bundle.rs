@@ -1,4 +1,4 @@
-//! A bundle is carried to a machine that has nothing.
+//! Installing a bundle on a machine without anything else.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn a_machine_without_anything_answers_from_a_bundle() {
     imports(&weights);
 }
 
-/// As the file in it says.
+/// Follows the instructions in the bundle's own file.
 fn takes_out_the_program(bundle: &str, folder: &Path) {
     let read_me = tar(&["-xOf", bundle, "ragonite-bundle/README.txt"], folder);
     let line = read_me.lines().find(|line| line.trim().starts_with("tar ")).unwrap().replace("BUNDLE.tar", bundle);

@@ -1,4 +1,4 @@
-//! From a citation to its source and back, and looking for text that is drawn otherwise than it was written.
+//! Jumping from a citation to its source and back, and searching text that is drawn differently than written.
 
 use crossterm::event::{Event as Input, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ragonite::app::TurnKey;
@@ -10,7 +10,7 @@ use crate::states::two_turns;
 
 const SIZE: (u16, u16) = (120, 40);
 
-/// What is drawn reversed, in the order it is read.
+/// The reversed text, in reading order.
 fn reversed(stage: &mut Stage) -> Vec<String> {
     let terminal = stage.frame(SIZE);
     let buffer = terminal.backend().buffer();
@@ -67,7 +67,7 @@ fn a_citation_leads_to_its_source_and_back() {
 
 #[test]
 fn citations_go_round_and_made_up_ones_are_left_out() {
-    // Sources 1, 2, 1 and 2 hold; source 9 is made up.
+    // Sources 1, 2, 1 and 2 are valid; source 9 is made up.
     let mut stage = Stage::answered().at(Pane::Conversation);
     for rank in [1, 2, 1, 2, 1] {
         stage = stage.at(Pane::Conversation).key('m');
@@ -121,7 +121,7 @@ fn a_phrase_is_found_over_the_end_of_a_line() {
     stage.finish(TurnKey(1), answer(&words.join(" "), vec![]));
     let mut stage = stage.at(Pane::Conversation);
     stage.frame(SIZE);
-    // Somewhere among these is the end of a line.
+    // One of these widths breaks the line there.
     for number in 100..159 {
         stage = look_for(stage, &format!("word{number} word{}", number + 1));
         let seen = stage.frame(SIZE).backend().to_string();

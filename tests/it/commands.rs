@@ -1,4 +1,4 @@
-//! The commands as a script sees them: JSON by the contract, exit codes, and clear errors.
+//! The commands for scripts: JSON by the contract, exit codes, and clear errors.
 
 use std::fs;
 
@@ -163,7 +163,7 @@ fn a_question_in_german_one_with_slips_and_a_very_long_one_find_the_english_page
         let found = hits(&program, "league", question);
         assert!(found.iter().any(|hit| hit["title"] == title), "{}: {found:?}", &question[..40]);
     }
-    // More than any model reads: said at once, and what to do.
+    // Longer than any model's context: refused at once, with advice.
     let output = program.run(&["ask", "--domain", "league", &long.repeat(3)]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && errors.contains("ask a shorter question"), "{errors}");

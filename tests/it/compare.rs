@@ -1,4 +1,4 @@
-//! Two turns beside each other: frames, and what keys do there.
+//! The comparison of two turns: frames and keys.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{Event, Problem, Refusal, TurnKey, Variation};
@@ -20,12 +20,12 @@ pub(crate) fn menu(stage: Stage) -> Stage {
     stage.at(Pane::Evidence).key('j').key('=')
 }
 
-/// The same question without its first source, being searched.
+/// The question asked again without its first source, while it is searched.
 fn asked_again(stage: Stage) -> Stage {
     stage.at(Pane::Evidence).key('=').key('1')
 }
 
-/// The sources without the first, the last two the other way round, and one that was not there.
+/// The sources without the first, with the last two exchanged and a new one.
 fn other_hits() -> Vec<Hit> {
     let mut all = hits();
     all.remove(0);

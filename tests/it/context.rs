@@ -1,4 +1,4 @@
-//! An evidence in its context, and the whole document around it: frames, and what keys do there.
+//! Evidence in its context, and the whole document: frames and keys.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{Event, Problem, TurnKey};
@@ -9,7 +9,7 @@ use ragonite::tui::{Intent, Pane, on_input};
 
 use crate::screen::{NOW, Stage, assert_frames};
 
-/// The job of the first trial of a stage with one turn.
+/// The job of the first ablation on a stage with one turn.
 const JOB: TurnKey = TurnKey(2);
 
 /// The second source falls behind the third and the fourth; the fifth is gone.
@@ -30,7 +30,7 @@ pub(crate) fn tried() -> Vec<AblatedHit> {
     tried.collect()
 }
 
-/// The second source without the text before it, the ranks on their way.
+/// Context ablation of the second source without the text before it, before the ranks arrive.
 pub(crate) fn trying(stage: Stage) -> Stage {
     stage.at(Pane::Evidence).key('j').key('a').key('3')
 }
@@ -46,7 +46,7 @@ fn problem() -> Problem {
     Problem { what: "loading the embedder: no such file".into(), next: "Fetch it with `ragonite models pull`".into() }
 }
 
-/// The ranks could not be worked out.
+/// The ranks could not be computed.
 pub(crate) fn not_tried(stage: Stage) -> Stage {
     let mut stage = trying(stage);
     stage.play([Event::TurnFailed { turn: JOB, problem: problem() }]);
@@ -110,7 +110,7 @@ fn a_part_is_switched_off_and_on_by_its_key() {
     assert_eq!(press(&mut stage, KeyCode::Char('3'))[0], wanted(without));
     assert_eq!(press(&mut stage, KeyCode::Char('1'))[0], wanted(without.without(ContextParts::TITLE)));
     assert!(text(&mut stage).contains("again without title, before…"));
-    // What comes for the parts of before is not shown.
+    // Results of an earlier choice of parts are ignored.
     stage.play([Event::ContextTried { turn: JOB, tried: tried() }]);
     assert!(text(&mut stage).contains("again without title, before…"));
     press(&mut stage, KeyCode::Char('1'));

@@ -1,4 +1,4 @@
-//! What is copied behind the scenes: the step under the cursor, all of it, as it was.
+//! Copying from the trace: the step under the cursor, whole and unchanged.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::Copied;

@@ -1,4 +1,4 @@
-//! `ragonite eval` as a script sees it: on the demo's questions, and on ConfQuestions where it is at hand.
+//! `ragonite eval` for scripts: on the demo's questions, and on ConfQuestions if available.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn demo() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo")
 }
 
-/// The benchmark's folder, where it is at hand.
+/// The benchmark's folder, if available.
 #[expect(clippy::disallowed_methods, reason = "the test says where the benchmark is")]
 pub(crate) fn benchmark() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
@@ -38,9 +38,9 @@ fn same(json: &Value, path: &str, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{path} is {found}, not {expected}");
 }
 
-/// A benchmark in the form of ConfQuestions whose figures can be reckoned by hand: four pages, three conversations. By
-/// words, the gold pages of its five questions come first, first, nowhere, second and first; the URL of the first is
-/// written otherwise, the page of the third is not there.
+/// A benchmark in the form of ConfQuestions with figures that can be computed by hand: four pages, three conversations.
+/// In lexical retrieval the gold pages of its five questions rank first, first, nowhere, second and first; the URL of
+/// the first has another spelling, the page of the third is missing.
 fn hand_made() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("documents")).unwrap();
@@ -73,7 +73,7 @@ fn hand_made() -> tempfile::TempDir {
     folder
 }
 
-/// Scores the hand-made benchmark by words, in English.
+/// Evaluates the hand-made benchmark with lexical retrieval, in English.
 fn of_hand_made<'a>(folder: &'a tempfile::TempDir, more: &[&'a str]) -> Vec<&'a str> {
     let folder = folder.path().to_str().unwrap();
     let scored = ["eval", "retrieval", "--benchmark", folder, "--mode", "lexical", "--languages", "en"];
@@ -121,7 +121,7 @@ fn choices_on_a_hand_made_benchmark_are_tested_exactly() {
     let json = program.json(&of_hand_made(&folder, &["--ablate", "kinds"]));
     assert_eq!((json["default"].as_str(), json["runs"][3].get("significance")), (Some("all"), None));
     let (passages, lists) = (&json["runs"][0]["significance"], &json["runs"][1]["significance"]);
-    // There are passages alone.
+    // There are only passages.
     same(passages, "/mcnemar/p", 1.0);
     same(passages, "/differences/page.p_at_1/value", 0.0);
     // Two questions of one conversation and one of another are lost: 3 of the sums 3, 1, -1 and -3.
@@ -173,7 +173,7 @@ fn as_many_hits_as_the_configuration_says_are_looked_for() {
     let hits = |json: &Value| json["hits"].as_array().unwrap().len();
     assert_eq!(hits(&program.json(&[&config[..], &search].concat())), 1);
     assert_eq!(hits(&program.json(&[&config[..], &search, &["-k", "2"]].concat())), 2);
-    // What is searched now is nothing, which is another matter than nothing found.
+    // An empty domain differs from a search without hits.
     for page in std::fs::read_dir(&documents).unwrap() {
         std::fs::remove_file(page.unwrap().path()).unwrap();
     }
@@ -339,7 +339,7 @@ fn conversations_run_as_on_the_screen_and_a_second_run_goes_on() {
     let again = program.run(&detailed);
     let notes = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(again.status.success() && notes.contains("4 of 4 questions were taken from the cache"), "{notes}");
-    // What was said while searching is not said again while answering.
+    // Notes of the search are not repeated for the answers.
     let answers =
         ["eval", "answers", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
     let json = program.json(&[&answers[..], &["--judge", "none", "--details"]].concat());
@@ -484,7 +484,7 @@ fn a_turn_that_was_rated_up_becomes_a_question_that_is_asked() {
     } else {
         let told = program.run(&check);
         assert!(String::from_utf8_lossy(&told.stderr).contains("cites no source"));
-        // A model as small as this one does not always cite; what it would have written is asked all the same.
+        // Such a small model does not always cite; the case is exported all the same.
         let history = History::open(&program.data.path().join("history.db")).unwrap();
         let id = ConversationId(asked["conversation"].as_i64().unwrap());
         let mut turn = history.turns(id).unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! The list of evidence: what is said of a hit where room is short.
+//! The list of evidence in narrow panes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::states::two_turns;
 const QUESTION: &str = "Who replaces the modem?";
 const HEADING: &str = "Antennas and modems of all the stations in the north and what was decided about them in the end";
 
-/// An answer whose first hit stands far down in a long document.
+/// An answer whose first hit is far down in a long document.
 fn far_down(change: impl Fn(&mut Vec<Hit>), cut: Vec<Cut>) -> Stage {
     let mut found = hits();
     found[0].heading = HEADING.into();
@@ -40,7 +40,7 @@ fn cut(rank: usize, how: CutHow) -> Cut {
     Cut { rank, evidence: EvidenceId(100 + i64::try_from(rank).unwrap()), tokens: 64, how }
 }
 
-/// The lines of the pane that has the focus, without what is beside it.
+/// The lines of the focused pane, without its neighbours.
 fn pane(stage: &mut Stage, size: (u16, u16)) -> Vec<String> {
     let seen = stage.frame(size).backend().to_string();
     seen.lines().filter_map(|line| Some(line.split('┃').nth(1)?.trim_end().to_owned())).collect()
@@ -137,7 +137,7 @@ fn the_header_of_a_table_stays_while_its_rows_scroll_and_no_row_is_left_out() {
             stage.press(KeyCode::PageUp, KeyModifiers::NONE);
         }
         let lines = pane(&mut stage, size);
-        // At the smallest size the table begins below what is seen then.
+        // At the smallest size the table begins below the visible part.
         let headers = lines.iter().filter(|line| line.contains("Number │ Task")).count();
         assert!(headers <= 1 && lines[0].contains("1 row"), "{}", lines.join("\n"));
     }

@@ -1,4 +1,4 @@
-//! The real program on a machine where nothing is set up yet: it says what is missing and goes on once it is there.
+//! The first start of the program: it says what is missing and continues once it is there.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,7 +11,7 @@ const ESCAPE: &str = "\x1b";
 const F6: &str = "\x1b[17~";
 const F8: &str = "\x1b[19~";
 
-/// Puts the weights of `tiny` where they are looked for.
+/// Puts the weights of `tiny` into the folder of models.
 fn bring_models(from: &Path, to: &Path) {
     for model in ["smollm2-135m-instruct", "all-MiniLM-L6-v2"] {
         symlink(from.join(model), to.join(model)).unwrap();
@@ -78,7 +78,7 @@ fn a_domain_is_made_of_a_folder_on_the_screen_and_asked() {
     let mut session = program.open(80, 24, &[]);
     session.wait_for_text("There is no domain yet");
 
-    // A folder that is not there is refused, and nothing is left of it.
+    // A missing folder is refused and leaves nothing behind.
     session.type_keys(F8);
     session.wait_for_text("New domain");
     session.type_keys("/no/such/folder\r\r");

@@ -1,4 +1,4 @@
-//! The screen in German: main states as text at three sizes, and that nothing of it is cut or English.
+//! The screen in German: main states as snapshots at three sizes, and checks for cut or English text.
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::app::Event;
@@ -18,7 +18,7 @@ fn german(stage: Stage) -> Stage {
     stage.in_language(Language::German)
 }
 
-/// A snapshot of a state, one size below the other.
+/// One snapshot of a state with all sizes.
 fn assert_german(name: &str, stage: impl Fn() -> Stage) {
     let frames: Vec<String> =
         SIZES.iter().map(|size| format!("{}x{}\n{}", size.0, size.1, german(stage()).frame(*size).backend())).collect();

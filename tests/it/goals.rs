@@ -1,14 +1,14 @@
-//! What retrieval is to reach on ConfQuestions, with the embedder of `starter` and a person's completions; skipped where
-//! the benchmark is not at hand.
+//! Goals of retrieval on ConfQuestions, with the embedder of `starter` and human completions; skipped without the
+//! benchmark.
 //!
-//! Not here: what the figures mean (`eval`), runs that need the generator.
+//! Not here: the metrics (`eval`), runs with a generator.
 
 use crate::eval::{benchmark, figure, program};
 
 #[test]
 fn the_right_page_is_found_as_often_as_promised_in_both_languages() {
     let (Some(program), Some(folder)) = (program(), benchmark()) else { return };
-    // As many as the benchmark has, whichever part of it is here.
+    // The number of questions in the benchmark, which may be a part of it.
     let pairs = std::fs::read_to_string(folder.join("qa-pairs.json")).unwrap();
     let pairs: serde_json::Value = serde_json::from_str(&pairs).unwrap();
     let asked: u64 = pairs.as_array().unwrap().iter().map(|one| one["turns"].as_array().unwrap().len() as u64).sum();

@@ -1,4 +1,4 @@
-//! The commands of the history on a history that is already there; no model is needed.
+//! The history commands on an existing history, without a model.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,8 @@
-//! Kills in the middle of an ingest: whatever moment they come at, the next start opens, a check repairs what is not in
-//! step, and finishing gives the same evidences as a run that nobody disturbed.
+//! Kills during an ingest: after a kill at any moment, the next start opens, a check repairs the indexes, and resuming
+//! gives the same evidences as an undisturbed run.
 //!
-//! The ingest runs in a child process, which is this test program itself, with the deterministic embedder. The moments
-//! are counted in messages of progress, after which the signal falls wherever the child is by then. `RAGONITE_KILLS` says
-//! how many.
+//! The ingest runs in a child process of this test program with the deterministic embedder. A kill comes after a number
+//! of progress messages. `RAGONITE_KILLS` sets the number of kills.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -56,7 +55,7 @@ impl Place {
         index.ingest(&request, &embedder, &cancel, on_progress).unwrap()
     }
 
-    /// Everything that is stored but the ids, by source.
+    /// Everything stored except ids, by source.
     fn content(&self) -> Vec<Document> {
         let embedder = HashEmbedder::default();
         let index = Index::open(&self.domain(), embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
@@ -88,7 +87,7 @@ impl Place {
     }
 }
 
-/// Where two contents differ.
+/// The first difference between two contents.
 fn first_difference(found: &[Document], wanted: &[Document]) -> Option<String> {
     if found.len() != wanted.len() {
         return Some(format!("{} documents, not {}", found.len(), wanted.len()));
@@ -138,7 +137,7 @@ fn the_child_that_is_killed() {
     });
 }
 
-/// Starts the child, kills it after so many messages of progress, and gives how many came.
+/// Starts the child, kills it after `messages` progress messages, and gives the number that arrived.
 fn kill_after(place: &Place, messages: usize) -> usize {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["keeping::the_child_that_is_killed", "--exact", "--nocapture"])
@@ -165,7 +164,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     copy(&fresh.0, &first.0);
     let mut messages = [0, 0];
     first.ingest(&mut |_| messages[0] += 1);
-    // The paths in a database are those of its folder, so the second state is made in place of the first.
+    // A database has the paths of its folder, so the second state is made in the place of the first.
     fs::rename(&first.0, root.join("work")).unwrap();
     let work = Place(root.join("work"));
     fs::remove_dir_all(work.domain()).unwrap();
@@ -241,7 +240,7 @@ fn a_domain_is_shown_changed_checked_and_removed() {
     assert_eq!(shown["roots"][0]["kind"], "folder");
     assert_eq!(shown["last_ingest"]["added"], 8);
     assert_eq!(program.json(&["domain", "check", "league"])["clean"], true);
-    // The embedder is the same, so nothing is embedded and it is quick.
+    // The embedder is the same, so nothing is embedded and it is fast.
     assert_eq!(program.json(&["domain", "rebuild", "league"])["documents"], 8);
     assert_eq!(program.json(&["ingest", "--domain", "league"])["unchanged"], 8);
 

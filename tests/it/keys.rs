@@ -15,7 +15,7 @@ use crate::states::{ingesting, two_turns, unsaved};
 
 const SIZE: (u16, u16) = (120, 40);
 
-/// A key press and what came of it.
+/// A key press with its effects.
 struct Seen {
     intents: Vec<Intent>,
     before: String,
@@ -32,7 +32,7 @@ impl Seen {
         self.after.contains(text) && !self.before.contains(text)
     }
 
-    /// The question that is asked after more keys.
+    /// The question that is sent after further keys.
     fn asks(&mut self, keys: &str, text: &str) -> bool {
         for key in keys.chars() {
             self.stage.press(KeyCode::Char(key), KeyModifiers::NONE);
@@ -43,7 +43,7 @@ impl Seen {
             .any(|intent| matches!(intent, Intent::App(Event::QuestionAsked { text: asked, .. }) if asked == text))
     }
 
-    /// A citation of the second source is chosen: the key that opens leads to it.
+    /// With a citation of the second source selected, the key that opens leads to it.
     fn follows_to_second(&mut self) -> bool {
         self.stage.input(&event("Enter"));
         self.stage.screen.focus() == Pane::Evidence && self.stage.frame(SIZE).backend().to_string().contains("› 2 ")
@@ -69,12 +69,12 @@ impl Seen {
     }
 }
 
-/// Where a row is tried.
+/// Where a row is tested.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     /// In the pane.
     Pane(Pane),
-    /// There, and with the keys that type nothing also while a question is written.
+    /// In the pane, and for keys that type nothing also while a question is written.
     Both(Pane),
 }
 
@@ -95,7 +95,7 @@ fn suggested() -> Stage {
     stage
 }
 
-/// At the end of an answer of numbered lines.
+/// Scrolled to the end of an answer with numbered lines.
 fn long() -> Stage {
     let mut stage = Stage::searched("Who?");
     let lines: Vec<String> = (100..200).map(|number| format!("- line {number}")).collect();
@@ -128,7 +128,7 @@ fn on_conversation() -> Stage {
     Stage::answered().at(Pane::Lists).key('G')
 }
 
-/// Every action, where it is tried, on what, and what it does.
+/// Every action: where it is tested, on which stage, and its effect.
 const ROWS: &[Row] = &[
     (Action::Send, At::Pane(Pane::Composer), typed, |seen| {
         seen.wished(|event| matches!(event, Event::QuestionAsked { text, .. } if text == "hi"))
@@ -291,7 +291,7 @@ fn changes(seen: &Seen, is: impl Fn(&ConversationChange) -> bool) -> bool {
     seen.wished(|event| matches!(event, Event::ConversationChangeWanted(change) if is(change)))
 }
 
-/// What a terminal sends for a key as the help writes it.
+/// The terminal event of a key in the help's notation.
 fn event(key: &str) -> Input {
     let mut modifiers = KeyModifiers::NONE;
     let mut name = key;
@@ -438,7 +438,7 @@ fn every_action_of_the_help_is_tried() {
 fn every_action_is_done_from_the_palette_as_by_its_key() {
     for (action, at, stage, does) in ROWS {
         let (At::Pane(pane) | At::Both(pane)) = *at;
-        // The palette takes the keys it needs itself, and closes before an action is done.
+        // The palette uses these keys itself, and closes before an action runs.
         if matches!(action, Action::Send | Action::Newline | Action::Palette | Action::Cancel | Action::Back) {
             continue;
         }
@@ -448,7 +448,7 @@ fn every_action_is_done_from_the_palette_as_by_its_key() {
         for letter in action.name().chars() {
             stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
         }
-        // Several actions may have the words; the one that is meant has its own text.
+        // Several actions may match the words; the tested one has its own text.
         for _ in 0..Action::all().count() {
             let seen = stage.frame(SIZE).backend().to_string();
             if seen

@@ -1,6 +1,6 @@
-//! Handing over: what `ragonite` does where a program `ragonite-cuda` lies beside it.
+//! Handing over to `ragonite-cuda`, a program beside `ragonite`.
 //!
-//! The driver and that program are made here, so that no GPU is needed; the machine's own driver is never loaded.
+//! Driver and program are fakes, so no GPU is needed; the machine's driver is never loaded.
 
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,13 +9,13 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A folder with the program, and whatever else a test puts there.
+/// A folder with the program and other files of a test.
 struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    /// With a driver that knows so many GPUs.
+    /// With a driver that reports `gpus` GPUs.
     fn new(gpus: u32) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         place.sh("cp \"$1\" ragonite", env!("CARGO_BIN_EXE_ragonite"));
@@ -32,14 +32,14 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Another process writes what is run later: a program that this one has open for writing could not be run.
+    /// Another process writes the scripts: a program that this process has open for writing cannot be run.
     fn sh(&self, script: &str, argument: &str) {
         let mut command = Command::new("sh");
         command.args(["-ec", script, "sh", argument]).current_dir(self.folder.path());
         assert!(command.status().unwrap().success(), "{script}");
     }
 
-    /// A `ragonite-cuda` that says its version when asked, and otherwise does what `script` says.
+    /// A `ragonite-cuda` that prints its version on request, and otherwise runs `script`.
     fn with_gpu_build(self, version: &str, script: &str) -> Self {
         let answer =
             format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'ragonite {version}'; exit; fi\n{script}\n");
@@ -122,7 +122,7 @@ fn two_builds_that_start_each_other_come_to_an_end() {
     assert!(serde_json::from_slice::<serde_json::Value>(&listed.stdout).is_ok(), "{listed:?}");
 }
 
-/// What `ragonite doctor` says of GPUs.
+/// The line of `ragonite doctor` on GPUs.
 fn gpu_line(place: &Place) -> String {
     let examined = place.run(&["doctor", "--json"], None);
     let found: serde_json::Value = serde_json::from_slice(&examined.stdout).unwrap();
@@ -157,7 +157,7 @@ fn a_fault_is_explained_and_ends_the_program_as_it_would_have_ended() {
         let mut command = Command::new(place.path("ragonite"));
         command.arg("--config").arg(place.path("c.toml")).arg("doctor").stderr(Stdio::piped()).stdout(Stdio::null());
         let mut program = command.spawn().unwrap();
-        // It can be opened for writing as soon as the program reads its configuration.
+        // It can be opened for writing once the program reads its configuration.
         let _configuration = loop {
             assert_eq!(program.try_wait().unwrap(), None, "it ended before it read its configuration");
             let mut open = std::fs::File::options();

@@ -1,4 +1,4 @@
-//! Themes and signs on whole frames: what a role says is there without its colour, and ASCII is enough.
+//! Themes and glyphs on whole frames: roles are visible without colours, and ASCII suffices.
 
 use ragonite::base::TurnId;
 use ragonite::config::{Background, Borders, Colours, Letters, TerminalTraits, ThemeName};
@@ -47,7 +47,7 @@ fn what_warns_or_fails_or_cites_has_its_sign_in_every_theme() {
                 let terminal = stage.frame(size);
                 let lines = lines(&terminal);
                 for (style, signs) in signs {
-                    // Without a look of its own a role cannot be told from its cells; the theme's tests see to that.
+                    // A role without a style of its own cannot be recognized in the cells; the theme's tests cover it.
                     let others = [theme.text, theme.dim, theme.strong, theme.accent, theme.citation, theme.code];
                     let own =
                         !others.iter().any(|other| (other.fg, other.add_modifier) == (style.fg, style.add_modifier));
@@ -101,7 +101,7 @@ fn high_contrast_leaves_no_cell_to_the_terminal_and_nothing_dim() {
         let terminal = make(theme(ThemeName::HighContrast)).frame((120, 40));
         let cells = terminal.backend().buffer().content();
         for (at, cell) in cells.iter().enumerate() {
-            // What follows a wide character is not drawn.
+            // The cell after a wide character is not drawn.
             if at > 0 && cells[at - 1].symbol().width() > 1 {
                 continue;
             }

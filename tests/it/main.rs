@@ -1,4 +1,4 @@
-//! Integration tests, in one binary: linking the engines once is most of their cost.
+//! Integration tests in one binary, because linking llama.cpp and candle is most of their cost.
 
 mod agreement;
 mod arrange;

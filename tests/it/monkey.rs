@@ -1,9 +1,8 @@
-//! Random keys, pastes, clicks, sizes and answers of the runtime, as fast as they are handled: nothing fails, nothing
-//! hangs, nothing grows without end.
+//! Random keys, pastes, clicks, sizes and answers of the runtime: no panic, no hang, no growth without bound.
 //!
-//! Two sizes run in a child process each, which is this test program itself, so that its memory can be measured. Every
-//! event is written to a file before it is handled; where a run fails, that file replays it. `RAGONITE_MONKEY_EVENTS` says
-//! how many events each size gets (200000 is the full run), `RAGONITE_MONKEY_REPLAY` names a file to replay.
+//! Two sizes run in a child process each, a copy of this test program, so that memory can be measured. Every event is
+//! written to a file before it is handled, which replays a failure. `RAGONITE_MONKEY_EVENTS` sets the events per size
+//! (200000 is the full run), `RAGONITE_MONKEY_REPLAY` names a file to replay.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Write as _};
@@ -34,21 +33,21 @@ use crate::screen::{
 
 const EVENTS: &str = "RAGONITE_MONKEY_EVENTS";
 const REPLAY: &str = "RAGONITE_MONKEY_REPLAY";
-/// Tells the child its size, its seed, how many events, and where to write them.
+/// Tells the child its size, seed, number of events, and file.
 const CHILD: &str = "RAGONITE_MONKEY_CHILD";
 
-/// Events of a run of all tests, for each size.
+/// Events per size in a usual run.
 const USUAL: usize = 4000;
-/// Most that a run may grow in memory once it is warm.
+/// Most bytes that a run may grow after warm-up.
 const GROWTH: u64 = 50 * 1024 * 1024;
-/// A child that says nothing for so long hangs.
+/// A child that is silent for longer hangs.
 const PATIENCE: Duration = Duration::from_mins(3);
-/// Events between two signs of life.
+/// Events between two reports of the child.
 const REPORTED: usize = 500;
-/// Conversations that the made-up history keeps.
+/// Conversations in the fake history.
 const KEPT: usize = 12;
 
-/// Keys by name, for the record.
+/// Names of keys in the file.
 const NAMED: [(&str, KeyCode); 23] = [
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
@@ -84,15 +83,15 @@ const MOUSE: [MouseEventKind; 4] = [
     MouseEventKind::Up(MouseButton::Left),
 ];
 
-/// One event of a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
     Key(KeyModifiers, KeyCode),
     Paste(usize),
     Mouse(usize, u16, u16),
-    /// A frame of another size; the next one is as before.
+    /// A single frame of another size.
     Size(u16, u16),
-    /// The runtime answers one of what it was asked, in one of the ways it may.
+    /// The runtime answers one of its effects, in one of several ways.
     Runtime(usize, usize),
 }
 
@@ -139,7 +138,7 @@ impl FromStr for Step {
     }
 }
 
-/// A small generator of numbers, so that a failure can be repeated.
+/// A small random number generator, so that a failure can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -153,7 +152,8 @@ impl Dice {
         u16::try_from(self.roll(usize::from(most))).unwrap()
     }
 
-    fn step(&mut self, (columns, rows): (u16, u16)) -> Step {
+    fn step(&mut self, size: (u16, u16)) -> Step {
+        let (columns, rows) = size;
         let letters: Vec<char> = (' '..='~').chain("aé日👩‍👩‍👧\u{301}\u{202e}א".chars()).collect();
         let some =
             [KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT];
@@ -172,7 +172,7 @@ impl Dice {
     }
 }
 
-/// The app, its screen, a terminal, and a runtime that answers when it is told to.
+/// The app, its screen, a terminal, and a runtime that answers on demand.
 struct Monkey {
     app: App,
     screen: ScreenState,
@@ -236,7 +236,7 @@ impl Monkey {
 
     fn input(&mut self, input: &Input) {
         let intents = on_input(&mut self.screen, &self.app, input, NOW);
-        // The program draws only where something is wished.
+        // The program only draws after an intent.
         assert!(!intents.is_empty() || !matches!(input, Input::Key(_)), "{input:?} leads to no frame");
         for intent in intents {
             if let Intent::App(event) = intent {
@@ -253,7 +253,7 @@ impl Monkey {
         self.terminal.draw(|frame| draw(&self.app, &mut self.screen, NOW, frame)).unwrap();
     }
 
-    /// Answers one effect; a generation answers several times before it is done.
+    /// Answers an effect; a generation takes several answers.
     fn answer(&mut self, which: usize, way: usize) {
         if self.asked.is_empty() {
             return;
@@ -360,7 +360,7 @@ impl Monkey {
         }
     }
 
-    /// What the history says where it cannot do it.
+    /// The error of the history for an effect.
     fn fail(effect: &Effect) -> Vec<Event> {
         let problem = Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         match effect {
@@ -371,7 +371,7 @@ impl Monkey {
         }
     }
 
-    /// Answers to what is wanted beside a turn.
+    /// Answers to effects outside of a turn.
     fn events_beside(&self, effect: Effect, way: usize) -> Vec<Event> {
         let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         match effect {
@@ -464,7 +464,7 @@ fn turn_of(effect: &Effect) -> Option<TurnKey> {
     }
 }
 
-/// Runs so many random events; each is told before it is handled.
+/// Runs `events` random events; `tell` gets each before it is handled.
 fn run(size: (u16, u16), seed: u64, events: usize, mut tell: impl FnMut(usize, &Step)) -> Monkey {
     let mut dice = Dice(seed);
     let mut monkey = Monkey::new(size);
@@ -493,14 +493,14 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.into_string().unwrap())
 }
 
-/// Bytes of memory this process holds; none where the system does not say it like Linux.
+/// Bytes of memory of this process; none where the system does not report them like Linux.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
-/// The child: runs, writes every event, and says now and then how far it is and, at a tenth and the end, its memory.
+/// The child: runs, writes every event, and reports progress and, at a tenth and at the end, memory.
 #[test]
 fn the_child_of_a_run() {
     let Some(told) = variable(CHILD) else { return };
@@ -525,7 +525,7 @@ fn the_child_of_a_run() {
     drop(monkey);
 }
 
-/// Runs a size in a child and gives how much it grew.
+/// Runs a size in a child and gives the growth in bytes.
 fn run_in_child(size: (u16, u16), seed: u64) -> u64 {
     let events = variable(EVENTS).map_or(USUAL, |events| events.parse().unwrap());
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("monkey-{}x{}.txt", size.0, size.1));
@@ -541,7 +541,7 @@ fn run_in_child(size: (u16, u16), seed: u64) -> u64 {
     loop {
         match lines.recv_timeout(PATIENCE) {
             Ok(line) => {
-                // The test program prints on the same line.
+                // The test harness prints on the same line.
                 grown = grown.or(line.split("monkey grew ").nth(1).and_then(|bytes| bytes.trim().parse().ok()));
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => break,

@@ -1,4 +1,4 @@
-//! The scripts behind `make`: what they say where something is missing, and when they clean.
+//! The scripts behind `make`: messages about missing programs, and when they clean.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder that holds the named programs of this machine and nothing else.
+/// A folder with the named programs of this machine only.
 fn bin_with(programs: &[&str]) -> TempDir {
     let bin = TempDir::new().unwrap();
     for name in programs {
@@ -149,7 +149,7 @@ fn a_target_folder_of_another_processor_is_cleaned_once() {
     assert!(!cleaned("fpu sse sse2 avx"), "it was cleaned already");
 }
 
-/// A checkout's `make` with a cargo that only notes what it is asked for, and builds a program that keeps a model.
+/// A checkout's `make` with a cargo that only records its arguments, and builds a program that keeps a model.
 struct FakeMake {
     bin: TempDir,
     target: TempDir,
@@ -170,12 +170,12 @@ mkdir -p "$CARGO_TARGET_DIR/release" && cp "${0%cargo}program" "$CARGO_TARGET_DI
         Self { bin, target }
     }
 
-    /// Whether it ended well, and what cargo and the program were asked for.
+    /// Whether it succeeded, and the arguments of cargo and the program.
     fn run(&self, goal: &str) -> (bool, Vec<String>) {
         let log = self.bin.path().join("log");
         let _gone = fs::remove_file(&log);
         let mut command = Command::new("make");
-        // The packages and the toolchain of this machine are no matter of these tests.
+        // Packages and toolchain of this machine do not matter here.
         command.args(["-o", "tools", goal]).arg(format!("CARGO={}", self.bin.path().join("cargo").display()));
         command.env_remove("MAKEFLAGS").env_remove("MAKEOVERRIDES").env_remove("MFLAGS").current_dir(root());
         command.env("LOG", &log).env("CARGO_TARGET_DIR", self.target.path());
@@ -229,7 +229,7 @@ fn the_tests_need_the_tiny_models_only() {
     let (ended_well, asked) = FakeMake::new().run("test");
     assert!(ended_well, "{asked:?}");
     assert!(asked.contains(&"pull tiny".to_owned()), "{asked:?}");
-    // The room that fetches is tested, and the program is tested as it is shipped, without it.
+    // The crate that downloads is tested, but the program is tested as shipped, without it.
     let tests: Vec<&str> = asked.iter().map(String::as_str).filter(|line| line.starts_with("cargo test")).collect();
     assert_eq!(tests, ["cargo test --release --features hub --lib", "cargo test --release --test it"]);
 }

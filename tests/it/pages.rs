@@ -1,4 +1,4 @@
-//! Pages made up for tests and benchmarks: headings, passages, lists and tables, the same for the same number.
+//! Generated pages for tests and benchmarks: headings, passages, lists and tables, deterministic by number.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,7 @@
-//! Every pane in every state at every size, text and styles: one file for each pane and state.
+//! Every pane in every state at every size, with text and styles: one file per pane and state.
 //!
-//! A style map is runs of letters, `3a56.` for three cells of the style `a` and 56 of none. Dark and light differ in
-//! colours only, so that one map with both their colours stands for both.
+//! A style map consists of runs of letters: `3a56.` is three cells of style `a` and 56 without style. Dark and light
+//! differ in colours only, so one map with both colours covers both.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::states::states;
 
 const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 60)];
 
-/// The lines of a frame; several of the same kind in a row are one with their number.
+/// The lines of a frame; equal lines in a row become one with their number.
 fn text(terminal: &Terminal<TestBackend>) -> String {
     let buffer = terminal.backend().buffer();
     let line = |y| {
@@ -53,7 +53,7 @@ fn squeezed(lines: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// Letters for looks, in the order they are met.
+/// Letters for styles, in order of appearance.
 #[derive(Default)]
 struct Legend(BTreeMap<(String, String), char>);
 

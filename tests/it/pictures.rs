@@ -1,7 +1,7 @@
-//! The pictures of README and guide: real frames as SVG, written with `make pictures` and held to what the screen draws.
+//! The pictures of README and guide: real frames as SVG, written with `make pictures` and compared with the screen.
 //!
-//! Text lies in runs that are stretched to whole cells, so that any monospaced font fits; lines and blocks are shapes, so
-//! that frames have no gaps. The same frame gives the same bytes.
+//! Text runs are stretched to whole cells, so that any monospaced font fits; lines and blocks are shapes, so that
+//! frames have no gaps. The output is deterministic.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,13 +17,13 @@ use crate::look::theme;
 use crate::screen::{Stage, Verdict};
 use crate::states::opened;
 
-/// Set to `write`, the pictures are written instead of checked.
+/// With the value `write` the pictures are written instead of checked.
 const VARIABLE: &str = "RAGONITE_PICTURES";
 
-/// A cell in pixels, halved.
+/// Half of a cell in pixels.
 const HALF: (f64, f64) = (4.5, 10.0);
 const CELL: (f64, f64) = (2.0 * HALF.0, 2.0 * HALF.1);
-/// Around the screen.
+/// Margin around the screen in pixels.
 const MARGIN: f64 = 10.0;
 const GROUND: &str = "#0d1117";
 const TEXT: &str = "#e6edf3";
@@ -64,7 +64,7 @@ fn colour(colour: Color, default: &str) -> String {
     }
 }
 
-/// How a cell looks, as it is written in the picture.
+/// The style of a cell in a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Look {
     text: String,
@@ -104,7 +104,7 @@ impl Look {
     }
 }
 
-/// Neighbouring cells of one look: where it begins, its text, its cells.
+/// Adjacent cells of one style: first column, text, number of cells.
 struct Run {
     x: u16,
     text: String,
@@ -135,11 +135,11 @@ fn runs(buffer: &Buffer, y: u16) -> Vec<Run> {
     runs
 }
 
-/// What is drawn as a shape.
+/// A character drawn as a shape.
 enum Shape {
-    /// Arms from the middle: left, right, up, down; and how thick.
+    /// Arms from the middle: left, right, up, down; and thickness.
     Lines([bool; 4], u8),
-    /// The left part of the cell in halves, and how dense.
+    /// Width of a left block in halves of a cell, and density.
     Block(u8, &'static str),
 }
 
@@ -160,7 +160,7 @@ fn shape(symbol: &str) -> Option<Shape> {
     Some(Shape::Lines(arms, if thick { 2 } else { 1 }))
 }
 
-/// A number without needless digits.
+/// A number without unnecessary digits.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -199,7 +199,7 @@ fn svg(buffer: &Buffer, says: &str) -> String {
                 Some(Shape::Lines(arms, thick)) => {
                     let opacity = run.look.opacity();
                     let path = lines.entry((run.look.text, opacity, thick)).or_default();
-                    line_path(path, (left, top), arms);
+                    line_path(path, left, top, arms);
                 }
                 Some(Shape::Block(halves, density)) => {
                     let path = blocks.entry((run.look.text, density)).or_default();
@@ -207,7 +207,7 @@ fn svg(buffer: &Buffer, says: &str) -> String {
                     write!(path, "M{} {}h{wide}v12h-{wide}z", number(left), number(top + 4.0)).unwrap();
                 }
                 None if run.text.trim().is_empty() && !run.look.modifier.contains(Modifier::UNDERLINED) => {}
-                None => words.push_str(&word(&run, (left, top))),
+                None => words.push_str(&word(&run, left, top)),
             }
         }
     }
@@ -232,7 +232,7 @@ fn svg(buffer: &Buffer, says: &str) -> String {
 }
 
 /// The text of a run without the spaces at its ends, stretched to its cells.
-fn word(run: &Run, (left, top): (f64, f64)) -> String {
+fn word(run: &Run, left: f64, top: f64) -> String {
     let text = run.text.trim();
     let before = run.text.len() - run.text.trim_start().len();
     let cells = u16::try_from(text.width()).unwrap();
@@ -243,10 +243,10 @@ fn word(run: &Run, (left, top): (f64, f64)) -> String {
     format!("<text x=\"{x}\" y=\"{y}\" textLength=\"{length}\" xml:space=\"preserve\"{attributes}>{text}</text>\n")
 }
 
-fn line_path(path: &mut String, (left, top): (f64, f64), arms: [bool; 4]) {
+fn line_path(path: &mut String, left: f64, top: f64, arms: [bool; 4]) {
     let (x, y) = (left + HALF.0, top + HALF.1);
     let ends = [(left, y), (left + CELL.0, y), (x, top), (x, top + CELL.1)];
-    // A line to the left that goes on where the last ended is one with it.
+    // Adjacent horizontal lines are joined.
     if arms == [true, true, false, false] {
         let from = format!("H{}", number(left));
         if path.ends_with(&from)

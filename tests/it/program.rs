@@ -1,4 +1,4 @@
-//! The real program with a data folder of its own, as a command and in a pseudo terminal.
+//! Runs the real program with its own data folder, as a command and in a pseudo terminal.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -13,10 +13,10 @@ use base64::engine::general_purpose::STANDARD;
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, NativePtySystem, PtySize, PtySystem};
 use tempfile::TempDir;
 
-/// Longest wait for a screen or an exit; only a failure ever takes that long.
+/// Longest wait for a screen or an exit; only failures take that long.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The folder with weights, or none with the reason printed. `RAGONITE_REQUIRE_MODELS=1` makes absence a failure.
+/// The folder with weights; without one the reason is printed. `RAGONITE_REQUIRE_MODELS=1` makes that a failure.
 #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
 pub(crate) fn models() -> Option<PathBuf> {
     let asked = std::env::var_os("RAGONITE_MODELS").map(PathBuf::from);
@@ -63,7 +63,7 @@ impl Program {
         self.run_by(Command::new(env!("CARGO_BIN_EXE_ragonite")), arguments)
     }
 
-    /// Runs a command to its end with so much address space.
+    /// Runs a command with limited address space.
     pub(crate) fn run_within(&self, kibibytes: u32, arguments: &[&str]) -> Output {
         let mut shell = Command::new("sh");
         let limited = format!("ulimit -c 0; ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
@@ -73,7 +73,7 @@ impl Program {
 
     fn run_by(&self, mut command: Command, arguments: &[&str]) -> Output {
         command.args(self.arguments()).args(arguments).env_remove("RAGONITE_MODELS").env("HOME", self.data.path());
-        // A build for a GPU that lies beside it stays where it is.
+        // A GPU build beside the program is not used.
         command.env("RAGONITE_DEVICE", "cpu");
         // Away from the checkout, whose own weights would be found as well.
         command.current_dir(self.data.path());
@@ -81,7 +81,7 @@ impl Program {
         command.output().unwrap()
     }
 
-    /// Runs a command that must succeed and gives its JSON.
+    /// Runs a command that must succeed, and gives its JSON.
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -95,8 +95,8 @@ impl Program {
         self.json(&["ingest", "--domain", "league", folder.to_str().unwrap()])
     }
 
-    /// Opens the screen in a pseudo terminal. A shell runs the program and then says `shell is back`, so that the test
-    /// sees what a user's shell would see.
+    /// Opens the screen in a pseudo terminal. A shell runs the program and then prints `shell is back`, so that the
+    /// test sees the shell of a user.
     pub(crate) fn open(&self, columns: u16, rows: u16, more: &[&str]) -> Session {
         let script = "echo shell was here; \"$@\"; code=$?; echo shell is back with $code; \
                       stty -a | grep -o -- '-*icanon'; exit $code";
@@ -123,7 +123,7 @@ impl Program {
         command.cwd(self.data.path());
         command.env_remove("RAGONITE_MODELS");
         command.env_remove("NO_COLOR");
-        // What is copied goes to this terminal and not to the desktop of whoever runs the test.
+        // Copied text goes to this terminal, not to the desktop of the developer.
         for desktop in ["DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "TMUX"] {
             command.env_remove(desktop);
         }
@@ -133,7 +133,7 @@ impl Program {
     }
 }
 
-/// A program in a pseudo terminal, with what its screen shows.
+/// A program in a pseudo terminal, with its screen.
 pub(crate) struct Session {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
@@ -146,7 +146,7 @@ struct Screen {
     closed: bool,
 }
 
-/// What a program gave to the terminal to be copied.
+/// Text that a program copied to the terminal.
 #[derive(Default)]
 struct Clipboard(String);
 
@@ -204,7 +204,7 @@ impl Session {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
-    /// Waits until the screen shows something, and gives the screen.
+    /// Waits until `shown` is true for the screen, and gives the screen.
     pub(crate) fn wait_for(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
         let (screen, changed) = &*self.screen;
         let mut guard = screen.lock().unwrap();
@@ -220,7 +220,7 @@ impl Session {
         }
     }
 
-    /// What was given to the terminal to be copied last.
+    /// The text copied last.
     pub(crate) fn clipboard(&self) -> String {
         self.screen.0.lock().unwrap().parser.callbacks().0.clone()
     }

@@ -1,4 +1,4 @@
-//! Whole frames as snapshots: text at three sizes, and one with its styles; and a soak of random keys.
+//! Whole frames as snapshots: text at three sizes, and one with styles; and a soak test of random keys.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -171,7 +171,7 @@ pub(crate) fn grid() -> TableGrid {
     }
 }
 
-/// The document of the first and the third hit; the row that was found stands behind its table.
+/// The document of the first and the third hit; the found row follows its table.
 pub(crate) fn document_parts() -> Arc<[DocumentPart]> {
     let hits = hits();
     let part = |evidence: i64, kind, heading: &str, location: &str, text: &str| DocumentPart {
@@ -289,14 +289,14 @@ pub(crate) fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
     Rewrite { completed: completed.into(), how, prompt, completion, total_ms: Millis(830.0) }
 }
 
-pub(crate) fn cluster(hits: &[usize], how: Provenance, values: (f64, Option<f64>), text: &str) -> Cluster {
+pub(crate) fn cluster(hits: &[usize], how: Provenance, contribution: f64, share: Option<f64>, text: &str) -> Cluster {
     let counterfactual =
-        Counterfactual { prompt: prompt().without(hits), completion: completion(text), similarity: 1.0 - values.0 };
+        Counterfactual { prompt: prompt().without(hits), completion: completion(text), similarity: 1.0 - contribution };
     Cluster {
         hits: hits.to_vec(),
         how,
-        contribution: values.0,
-        share: values.1,
+        contribution,
+        share,
         counterfactual_answer: Some(text.into()),
         drops: Vec::new(),
         drops_how: None,
@@ -305,7 +305,7 @@ pub(crate) fn cluster(hits: &[usize], how: Provenance, values: (f64, Option<f64>
     }
 }
 
-/// How an explanation comes out.
+/// Kinds of explanations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     SomeDecide,
@@ -319,20 +319,21 @@ pub(crate) fn attribution(verdict: Verdict) -> Attribution {
             cluster(
                 &[1, 3],
                 Provenance::Regenerated,
-                (0.2134, Some(0.814)),
+                0.2134,
+                Some(0.814),
                 "Bob replaces the modem of station Kestrel [Source 2].",
             ),
-            cluster(&[2], Provenance::Regenerated, (0.139, Some(0.186)), "Alice replaces it [Source 1]."),
-            cluster(&[4], Provenance::Verified, (0.0, None), ANSWER),
+            cluster(&[2], Provenance::Regenerated, 0.139, Some(0.186), "Alice replaces it [Source 1]."),
+            cluster(&[4], Provenance::Verified, 0.0, None, ANSWER),
         ]
     } else {
-        [1, 2, 3, 4].map(|rank| cluster(&[rank], Provenance::Verified, (0.0, None), ANSWER)).into()
+        [1, 2, 3, 4].map(|rank| cluster(&[rank], Provenance::Verified, 0.0, None, ANSWER)).into()
     };
     let timings_ms = AttributionTimings { total: Millis(8240.0), ..AttributionTimings::default() };
     Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) }
 }
 
-/// An explanation by log-probability, of two sentences that rest on different sources.
+/// A logprob explanation of two sentences with different sources.
 pub(crate) fn by_logprob() -> Attribution {
     let by = |hits: &[usize], contribution: f64, share: f64, drops: &[f32]| Cluster {
         hits: hits.to_vec(),
@@ -473,7 +474,7 @@ impl Stage {
         }
     }
 
-    /// The part of the runtime that the screen itself asks for.
+    /// The part of the runtime that the screen itself uses.
     pub(crate) fn serve(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             if let Effect::LoadTable { evidence, .. } = effect {
@@ -488,7 +489,7 @@ impl Stage {
         self.input(&Input::Key(KeyEvent::new(code, modifiers)));
     }
 
-    /// Hands an input to the screen and what it wishes to the app; gives the wishes.
+    /// Passes an input to the screen and its intents to the app; gives the intents.
     pub(crate) fn input(&mut self, input: &Input) -> Vec<Intent> {
         let intents = on_input(&mut self.screen, &self.app, input, NOW);
         assert!(!intents.is_empty() || !matches!(input, Input::Key(_)), "{input:?} leads to no frame");
@@ -500,13 +501,13 @@ impl Stage {
         intents
     }
 
-    /// Looks like this.
+    /// Sets the theme.
     pub(crate) fn in_theme(mut self, theme: Theme) -> Self {
         self.screen = ScreenState::new(theme, Keymap::default());
         self
     }
 
-    /// Speaks this language.
+    /// Sets the language.
     pub(crate) fn in_language(mut self, language: Language) -> Self {
         self.screen = self.screen.with_words(Words::of(language));
         self
@@ -522,7 +523,7 @@ impl Stage {
         self
     }
 
-    /// Draws at a size, twice: first what is there, then with what the screen asked for.
+    /// Draws twice: the present state, and then with what the screen requested.
     pub(crate) fn frame(&mut self, size: (u16, u16)) -> Terminal<TestBackend> {
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         terminal.draw(|frame| draw(&self.app, &mut self.screen, NOW, frame)).unwrap();
@@ -724,7 +725,7 @@ fn every_step_can_be_looked_at() {
     assert_frames("behind_prompt_open", || {
         let mut stage = Stage::answered().at(Pane::Behind);
         stage.frame((120, 40));
-        // To the prompt: the question's lines, two lists, the fused list.
+        // To the prompt: the lines of the question, two lists, the fused list.
         for _ in 0..14 {
             stage.press(KeyCode::Down, KeyModifiers::NONE);
         }
@@ -762,7 +763,7 @@ fn shares_are_bars_that_open_to_the_other_answer() {
     });
 }
 
-/// An answer explained by log-probability.
+/// An answer with a logprob explanation.
 pub(crate) fn explained_by_logprob() -> Stage {
     let mut stage = Stage::answered();
     stage.play([
@@ -780,13 +781,13 @@ fn an_explanation_by_log_probability_says_how_a_sentence_is_chosen() {
 #[test]
 fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
     assert_frames("why_sentence", || explained_by_logprob().at(Pane::Conversation).key(')').key(')'));
-    // Before the first sentence the whole answer is shown again; behind the last there is none.
+    // Before the first sentence comes the whole answer; after the last there is none.
     let text = |mut stage: Stage| stage.frame((120, 40)).backend().to_string();
     let whole = text(explained_by_logprob().at(Pane::Why));
     assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key(',')), whole);
     let last = text(explained_by_logprob().at(Pane::Why).key('.').key('.'));
     assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key('.').key('.')), last);
-    // Where nothing is known of sentences it is read, and the first is shown; what was known of the answer stays.
+    // Without sentences they are computed, and the first is shown; the explanation of the answer stays.
     let read = || {
         let mut asked = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
         assert!(asked.frame((120, 40)).backend().to_string().contains("explaining"));
@@ -796,7 +797,7 @@ fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
     assert!(text(read()).contains("Sentence 1 of 2"));
     assert!(text(read().key('.')).contains("Sentence 2 of 2"));
     assert!(text(read().key(',')).contains("Result: Sources 1, 3 matter"));
-    // Where reading them fails, the answer is shown as it was.
+    // If computing them fails, the answer is shown as before.
     let mut failed = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
     failed.play([Event::TurnCanceled { turn: TurnKey(1) }]);
     assert!(text(failed).contains("Result: Sources 1, 3 matter"));
@@ -907,7 +908,7 @@ fn a_completed_question_can_be_edited() {
 pub(crate) fn changed_settings() -> Stage {
     let mut stage = Stage::answered();
     stage.press(KeyCode::F(7), KeyModifiers::NONE);
-    // Two sources more, searched by meaning, no translation.
+    // Two sources more, dense retrieval, no translation.
     for code in "lljljjjjjjjl".chars() {
         stage = stage.key(code);
     }
@@ -969,7 +970,7 @@ fn a_turn_says_what_it_was_answered_with() {
     ]);
     stage.finish(turn, answer(ANSWER, vec![]));
     let mut stage = stage.at(Pane::Behind);
-    // Where the end is, is known once it was drawn.
+    // The end is known after drawing.
     stage.frame((160, 45));
     let mut stage = stage.key('G');
     let seen = stage.frame((160, 45)).backend().to_string();

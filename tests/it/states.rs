@@ -1,6 +1,6 @@
-//! Every pane in every state it can be in, as stages to draw: nothing there yet, at work, full, failed.
+//! Every pane in every state, as stages to draw: empty, loading, full, failed.
 //!
-//! Not here: what is checked of them (`look`, `panes`).
+//! Not here: the checks (`look`, `panes`).
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::app::{DomainSummary, Event, FetchSupport, MissingModels, Problem, TurnKey};
@@ -16,10 +16,10 @@ use crate::screen::{
     ANSWER, NOW, Stage, Verdict, answer, attribution, cluster, conversation, domain, domain_name, retrieved, rewrite,
 };
 
-/// A name, and how such a stage comes to be in a theme.
+/// Name of a state, and its stage in a theme.
 pub(crate) type State = (&'static str, fn(Theme) -> Stage);
 
-/// All of them: pane, then state.
+/// All states: pane, then state.
 pub(crate) fn states() -> Vec<State> {
     vec![
         ("conversation empty", |theme| Stage::open().in_theme(theme).at(Pane::Conversation)),
@@ -91,7 +91,7 @@ fn reading() -> Stage {
     stage
 }
 
-/// A follow-up that is out of scope, below an answer.
+/// An answer and a follow-up that is out of scope.
 pub(crate) fn two_turns() -> Stage {
     let mut stage = Stage::answered();
     let turn = TurnKey(2);
@@ -120,7 +120,7 @@ pub(crate) fn unsaved() -> Stage {
     stage
 }
 
-/// Two conversations that were left: one that is being answered and one whose answer could not be stored.
+/// Two background conversations: one being answered and one whose answer could not be stored.
 fn left() -> Stage {
     let mut stage = unsaved();
     stage.play([
@@ -164,13 +164,13 @@ fn explaining() -> Stage {
     stage
 }
 
-/// Nothing is known of the clusters but how alike the answer and each source are.
+/// Only similarities are known of the sources.
 fn only_compared() -> Stage {
     let mut stage = Stage::answered();
     let cosines = [(1, 0.71, 0.27), (2, 0.66, 0.26), (3, 0.58, 0.24), (4, 0.51, 0.23)];
     let alike = |(rank, cosine, share)| Cluster {
         counterfactual_answer: None,
-        ..cluster(&[rank], Provenance::Similarity, (cosine, Some(share)), "")
+        ..cluster(&[rank], Provenance::Similarity, cosine, Some(share), "")
     };
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
@@ -179,14 +179,14 @@ fn only_compared() -> Stage {
     stage
 }
 
-/// With the first cluster opened to the answer without it.
+/// The first cluster opened, with its counterfactual answer.
 pub(crate) fn opened(mut stage: Stage) -> Stage {
     stage.frame((120, 40));
     stage.press(KeyCode::Enter, KeyModifiers::NONE);
     stage
 }
 
-/// With a question of several lines and a wide word in it.
+/// A question of several lines with a wide word.
 fn written(mut stage: Stage) -> Stage {
     let text =
         "Welches Gerät wird ersetzt, und wer führt die Arbeit an der Station Kestrel?\nAnd what does 手順書 say of it?";
@@ -238,7 +238,7 @@ fn broken_domain(theme: Theme) -> Stage {
     stage.at(Pane::Lists)
 }
 
-/// Documents are read while an answer stands on the screen.
+/// An ingest beside an answer.
 pub(crate) fn ingesting() -> Stage {
     let mut stage = Stage::answered();
     let progress = IngestProgress {
@@ -271,7 +271,7 @@ fn refused_domain(theme: Theme) -> Stage {
     stage
 }
 
-/// In the help the second place of a word is looked at.
+/// The help at the second match of a word.
 fn looked_through(stage: Stage) -> Stage {
     let mut stage = stage.key('?').key('/');
     stage.input(&crossterm::event::Event::Paste("sentence".into()));
@@ -280,14 +280,14 @@ fn looked_through(stage: Stage) -> Stage {
     stage.key('n')
 }
 
-/// Nothing is called so.
+/// No action matches.
 fn no_action(theme: Theme) -> Stage {
     let mut stage = palette(theme);
     stage.input(&crossterm::event::Event::Paste("no such action".into()));
     stage
 }
 
-/// A value was typed that the setting does not take.
+/// An invalid value of a setting.
 fn refused_setting(theme: Theme) -> Stage {
     let mut stage = Stage::answered().in_theme(theme).at(Pane::Conversation).key('S');
     stage.input(&crossterm::event::Event::Key(KeyCode::Char('0').into()));
@@ -301,7 +301,7 @@ fn palette(theme: Theme) -> Stage {
     stage
 }
 
-/// An answer as long as answers get, for what must fit or be cut.
+/// A very long answer, which must fit or be cut.
 pub(crate) fn long_answer() -> Answer {
     answer(&[ANSWER; 12].join("\n\n"), vec![9])
 }

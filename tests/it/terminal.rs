@@ -1,4 +1,4 @@
-//! The real program in a pseudo terminal: it starts, works, and gives the terminal back, whatever it is at.
+//! The real program in a pseudo terminal: it starts, works, and restores the terminal in every state.
 
 use crate::program::{Program, Session, models};
 
@@ -211,7 +211,7 @@ fn a_storm_of_sizes_while_an_answer_is_written_ends_in_a_whole_frame() {
     leave(session);
 }
 
-/// A state of the screen, the keys that lead there from an answered turn, and what is seen once it is reached.
+/// A state of the screen, the keys that lead to it from an answered turn, and text that shows it.
 type Reached = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const STATES: &[Reached] = &[
@@ -230,7 +230,7 @@ const STATES: &[Reached] = &[
     ("an explanation", &[CTRL_E], &["explaining", "%", "no single source"]),
     ("a reason being chosen", &[F2, "-"], &["What is wrong with the answer"]),
     ("an enlarged pane", &[F3, "z"], &["enlarged"]),
-    // The last one, since it leaves a turn without an answer behind.
+    // Last, because it leaves a turn without an answer.
     ("a second answer being written", &[F3, "=", "1"], &["Turn 1 and turn 2"]),
 ];
 
@@ -339,7 +339,7 @@ fn a_changed_setting_answers_the_next_question_and_is_there_again_after_the_prog
     session.wait_for_text("league is open");
     session.type_keys(F7);
     session.wait_for_text("Settings of league");
-    // Two sources, typed; the next way to search, stepped to.
+    // Two sources, typed; the next search mode, stepped to.
     session.type_keys("2\r");
     session.wait_for_text("* 1 changed");
     session.type_keys("jl");
@@ -375,11 +375,11 @@ fn an_answer_is_explained_on_a_small_screen_and_a_large_one() {
     ask(&mut session, QUESTION);
     session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
     session.type_keys(CTRL_E);
-    // What is only compared has bars too.
+    // A comparison has bars as well.
     session.wait_for("the attribution", |screen| screen.contains("Result: "));
     for (columns, rows) in [(80, 24), (40, 10), (30, 6), (200, 50), (80, 24), (160, 45)] {
         session.resize(columns, rows);
-        // The status line is drawn across the whole width; only a frame of the new size ends it at the last column.
+        // The status line covers the whole width; only a frame of the new size ends at its last column.
         session.wait_for("a frame of the new size", |screen| {
             if columns <= 40 {
                 return screen.contains("window too small");
@@ -403,7 +403,7 @@ fn the_mouse_is_taken_only_where_it_is_wanted_and_given_back() {
     let screen = session.wait_for_text("league is open");
     assert!(screen.contains("# Question =") && !screen.contains('━'), "{screen}");
     assert!(session.has_mouse());
-    // A click on the pane on the right, whose frame is then the thick one.
+    // A click on the right pane, which then has the thick frame.
     session.type_keys("\x1b[<0;100;10M\x1b[<0;100;10m");
     session.wait_for_text("# Evidence =");
     session.type_keys(CTRL_Q);

@@ -1,7 +1,7 @@
-//! The rules that neither the compiler nor Cargo checks: how a file begins and how long it may be, which crate may use
-//! threads and the environment, and that the program people run has no network code.
+//! Rules beyond the compiler and Cargo: how a file begins and how long it may be, which crates may use threads and the
+//! environment, and that the shipped program has no network code.
 //!
-//! Each rule is a function of a text; the tests at the end show that it finds what it is there for.
+//! Each rule is a function of a text; tests at the end check the rules.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Modules of std, and the only crates that may name them. Which crate may use which other one, `Cargo.toml` says.
+/// Modules of std with the only crates that may name them. `Cargo.toml` decides which crates may use which.
 const FENCES: &[(&str, &[&str])] = &[
     ("std::env", &["config", "testing"]),
     // `index` has one scoped thread, which reads ahead while the embedder works.
@@ -20,13 +20,13 @@ const FENCES: &[(&str, &[&str])] = &[
 /// Crates whose tests link neither llama.cpp nor candle.
 const WITHOUT_ENGINES: &[&str] = &["index", "rag", "history", "config", "eval", "app", "tui"];
 
-/// Questions about the running thread, which start none.
+/// Functions of `std::thread` that start no thread.
 const HARMLESS_OF_THREADS: &[&str] = &["current", "panicking", "available_parallelism"];
 
-/// Longest file, its tests not counted.
+/// Most lines of a file without its tests.
 const LONGEST_FILE: usize = 600;
 
-/// Crates that speak to a network, none of which the default build may hold.
+/// Network crates, which the default build must not have.
 const NETWORK_CRATES: &[&str] = &[
     "attohttpc",
     "curl",
@@ -59,7 +59,7 @@ struct Source<'a> {
     text: &'a str,
 }
 
-/// A word or a sign of the code, with its line.
+/// A word or punctuation of the code, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     text: String,
@@ -67,12 +67,12 @@ struct Token {
 }
 
 impl Source<'_> {
-    /// The folder of the crate under `src/`; none for `main.rs` and `lib.rs` of the program.
+    /// The folder of the crate under `src/`; none for the program's `main.rs` and `lib.rs`.
     fn crate_name(&self) -> Option<&str> {
         self.path.split_once('/').map(|(name, _)| name)
     }
 
-    /// Every use of a module of std in a crate that may not name it: `path:line: what`.
+    /// Uses of std modules in crates that may not name them: `path:line: what`.
     fn broken_fences(&self) -> Vec<String> {
         // The programs themselves read their arguments.
         if self.path.ends_with("main.rs") {
@@ -92,7 +92,7 @@ impl Source<'_> {
         broken
     }
 
-    /// Every broken rule about the text itself.
+    /// Broken rules of the text itself.
     fn broken_style(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut report = |line: usize, what: &str| broken.push(format!("{}:{line}: {what}", self.path));
@@ -190,7 +190,7 @@ fn tokens(code: &str) -> Vec<Token> {
     tokens
 }
 
-/// The text with comments and the insides of literals blanked out; lines stay where they are.
+/// The text without comments and contents of literals, with the same lines.
 fn code_only(text: &str) -> String {
     let literal = regex::Regex::new(concat!(
         r"(?s)//[^\n]*",
@@ -205,10 +205,10 @@ fn code_only(text: &str) -> String {
     literal.replace_all(text, |found: &regex::Captures<'_>| -> String { blank(found) }).into_owned()
 }
 
-/// The text with every item under `#[cfg(test)]` blanked out.
+/// The text without the items under `#[cfg(test)]`.
 fn without_tests(text: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
-    // Braces are counted in the code, where no string or comment can hold one.
+    // Braces are counted in code without strings and comments.
     let code = if text.contains("//") { blanked_same_length(text) } else { text.to_owned() };
     let mut kept: Vec<u8> = text.bytes().collect();
     let mut from = 0;
@@ -234,7 +234,7 @@ fn without_tests(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// [`code_only`] with one blank for each byte, so that offsets are those of the text.
+/// [`code_only`] with a blank per byte, so that offsets stay the same.
 fn blanked_same_length(text: &str) -> String {
     let ascii: String =
         text.chars().map(|c| if c.is_ascii() { c.to_string() } else { "x".repeat(c.len_utf8()) }).collect();
@@ -302,15 +302,15 @@ fn every_file_says_what_it_is_for_and_leaves_nothing_over() {
     assert_none(&broken);
 }
 
-/// The platform the tests run on, as cargo names it.
+/// The platform of the tests in cargo's terms.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
 }
 
-/// What cargo knows of the default build, without asking the network. Crates of other platforms are left out: a fresh
-/// checkout has never fetched them.
+/// Cargo's metadata of the default build, offline. Crates of other platforms are left out, since a fresh checkout has
+/// never fetched them.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--format-version", "1", "--filter-platform", &host()])
@@ -321,12 +321,12 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Names of the packages that end up in the program.
+/// Names of the packages in the program.
 fn in_the_program(metadata: &Value) -> BTreeSet<String> {
     linked_by(metadata, metadata["resolve"]["root"].as_str().unwrap())
 }
 
-/// Names of the packages that are found from one package over normal dependencies.
+/// Names of the packages that a package reaches over normal dependencies.
 fn linked_by(metadata: &Value, package: &str) -> BTreeSet<String> {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
     let mut open = vec![package.to_owned()];
@@ -371,7 +371,7 @@ fn the_tests_of_most_crates_link_no_engine() {
         let own = package["id"].as_str().unwrap();
         let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
         let node = nodes.iter().find(|node| node["id"] == own).unwrap();
-        // Those of tests too.
+        // Dev dependencies as well.
         let direct = node["deps"].as_array().unwrap().iter().map(|dependency| dependency["pkg"].as_str().unwrap());
         let linked: BTreeSet<String> = direct.flat_map(|package| linked_by(&metadata, package)).collect();
         for engine in ["llama-cpp-2", "candle-core"] {
@@ -389,7 +389,7 @@ fn fetching_is_no_default_feature() {
     assert_eq!(ours["features"]["default"], serde_json::json!([]));
 }
 
-/// Folders of one machine that have no place in a file of the project.
+/// Folders of a single machine, which must not occur in a file of the project.
 const MACHINE_FOLDERS: &[&str] = &[concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
 
 fn machine_paths(path: &str, text: &str) -> Vec<String> {

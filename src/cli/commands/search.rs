@@ -16,7 +16,9 @@ use ragonite_app::Problem;
 use ragonite_base::{CancelSource, CancelToken, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
-use ragonite_rag::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
+use ragonite_rag::answer::{
+    self, AnswerError, LanguagePair, TranslateInput, TranslationHow, translate, translation_wanted,
+};
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings, Retrieved, SearchContext, SearchInput, search};
 use ragonite_workers::{cancel_on_interrupt, problem};
 
@@ -51,7 +53,7 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
         output.empty_domain(&args.domain);
     }
     let translation = match translation_wanted(&args.query, index.language()?, settings.translate) {
-        Some((from, to)) if holds == Holds::Documents => {
+        Some(LanguagePair { from, to }) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
             let input = TranslateInput { question: &args.query, from, to, max_tokens };
             let generator = asked.model.id(&start.profile.profile.generator);

@@ -1,7 +1,7 @@
-//! A conversation as one HTML file that needs nothing else and runs nothing.
+//! Exports a conversation as a self-contained HTML file without scripts.
 //!
-//! Invariants: every text is escaped; the file forbids itself scripts and anything from elsewhere (Content Security
-//! Policy); a citation links to its source, a source back to the answer.
+//! Invariants: all text is escaped; the Content Security Policy forbids scripts and external content; citations link to
+//! sources and back.
 
 use std::fmt::Write as _;
 
@@ -156,7 +156,7 @@ fn write_cluster(text: &mut String, cluster: &Cluster, original: &str) {
     let _ = writeln!(text, "<details><summary class=\"note\">answer without</summary><pre>{changed}</pre></details>");
 }
 
-/// What the model was asked, folded.
+/// The prompt, folded.
 fn write_prompt(text: &mut String, turn: &TurnRecord) {
     let Some(answer) = &turn.trace.answer else { return };
     let prompt: String = answer.prompt.segments.iter().map(|segment| segment.text.as_str()).collect();
@@ -166,7 +166,7 @@ fn write_prompt(text: &mut String, turn: &TurnRecord) {
     }
 }
 
-/// Text that is only text in an element or a quoted attribute.
+/// Text escaped for elements and quoted attributes.
 fn escape(text: &str) -> String {
     html_escape::encode_quoted_attribute(text).into_owned()
 }

@@ -1,6 +1,6 @@
-//! A conversation in Markdown (CommonMark, with tables).
+//! Exports a conversation as Markdown (CommonMark, with tables).
 //!
-//! Invariants: text from documents stands in code blocks whose fence it cannot close; no HTML in an answer stays HTML.
+//! Invariants: text from documents is in code blocks whose fence it cannot close; HTML in answers is escaped.
 
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ fn write_source(text: &mut String, source: &Source<'_>) {
     let _ = writeln!(text, "\n{fence}text\n{}\n{fence}", source.content);
 }
 
-/// `answer` is the stored one, which may not be the one that is explained.
+/// `answer` is the stored answer; the explained one may have been regenerated.
 fn write_attribution(text: &mut String, attribution: &Attribution, method: &str, answer: &str) {
     let original = attribution.instead.as_deref().unwrap_or(answer);
     let _ = writeln!(text, "\n### Why this answer\n\n{}.", plain(&capital(method)));
@@ -105,7 +105,7 @@ fn write_attribution(text: &mut String, attribution: &Attribution, method: &str,
     }
 }
 
-/// A line on which no sign means anything.
+/// A line with all Markdown escaped.
 fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for letter in clean_line(line).chars() {
@@ -117,7 +117,7 @@ fn plain(line: &str) -> String {
     text
 }
 
-/// An answer keeps its Markdown, but nothing in it is a tag, a link or a picture, which a reader would load.
+/// An answer keeps its Markdown, but without tags, links and images, which a viewer might load.
 fn without_acts(answer: &str) -> String {
     answer.replace('<', "&lt;").replace("](", "]\\(").replace("][", "]\\[").replace("]:", "]\\:").replace("![", "!\\[")
 }
@@ -128,7 +128,7 @@ fn fence(text: &str) -> String {
     "`".repeat((longest + 1).max(3))
 }
 
-/// What closes the code block that a text leaves open; none where it leaves none
+/// The fence that closes a code block left open by a text, if any
 /// (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>).
 fn open_fence(text: &str) -> Option<String> {
     let mut open: Option<&str> = None;

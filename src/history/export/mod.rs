@@ -1,10 +1,9 @@
-//! Conversations as files for others: Markdown to read and edit, HTML to open, JSON with everything.
+//! Exports conversations: Markdown to read and edit, HTML for a browser, JSON with the whole trace.
 //!
 //! Takes a conversation and some or all of its turns, gives the text of one self-contained file.
-//! Invariants: all text from documents and models is clean and escaped, so that it shows and never acts; only `http`,
-//! `https` and `mailto` addresses become links; JSON holds the whole trace, as `ragonite history show --json` prints it.
-//! Invariant: a file that is there already is never written over.
-//! Not here: into which folder (`run`, `runtime`).
+//! Invariants: text from documents and models is clean and escaped; only `http`, `https` and `mailto` addresses become
+//! links; JSON is that of `ragonite history show --json`; an existing file is never overwritten.
+//! Not here: choosing the folder (`cli`, `workers`).
 
 mod html;
 mod markdown;
@@ -21,7 +20,7 @@ use serde::Serialize;
 use super::{ConversationRecord, HistoryError, TurnRecord};
 use ragonite_base::clean_line;
 
-/// What kind of file.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// To read and edit.
@@ -29,12 +28,12 @@ pub enum Format {
     Markdown,
     /// To open in a browser: one file, without scripts, that loads nothing.
     Html,
-    /// With the whole trace.
+    /// JSON with the whole trace.
     Json,
 }
 
 impl Format {
-    /// What its file names end with.
+    /// The file extension.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -45,7 +44,7 @@ impl Format {
     }
 }
 
-/// A text that names no format.
+/// A text that is no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no format: use markdown, html or json")]
 pub struct UnknownFormat(String);
@@ -69,10 +68,10 @@ struct Whole<'a> {
     turns: &'a [TurnRecord],
 }
 
-/// The file's text, ending in a line feed.
+/// The text of the file, ending in a line feed.
 ///
 /// # Errors
-/// When a trace cannot be put into JSON.
+/// When a trace cannot be serialized.
 pub fn export(conversation: &ConversationRecord, turns: &[TurnRecord], format: Format) -> Result<String, HistoryError> {
     match format {
         Format::Markdown => Ok(markdown::write(conversation, turns)),
@@ -84,16 +83,16 @@ pub fn export(conversation: &ConversationRecord, turns: &[TurnRecord], format: F
     }
 }
 
-/// Most names that are tried for a file.
+/// Most file names that are tried.
 const NAMES: usize = 1000;
 
-/// Longest part of a file name that comes from the title, in letters.
+/// Most characters of the title in a file name.
 const LONGEST_NAME: usize = 40;
 
 /// Writes a new file in `folder`, named after the conversation, and gives its path.
 ///
 /// # Errors
-/// When the folder cannot be written, or has as many files of this name as are tried.
+/// When the folder cannot be written, or all tried names exist.
 pub fn write_export(
     folder: &Path,
     conversation: &ConversationRecord,
@@ -115,10 +114,10 @@ pub fn write_export(
     Err(failed(&folder, io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
-/// Writes a file that is not there yet, for its owner alone to read, as the history is.
+/// Writes a new file that only its owner can read, like the history.
 ///
 /// # Errors
-/// When it is, or cannot be written.
+/// When it exists or cannot be written.
 pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -127,7 +126,7 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// JSON whose texts have no sign that a terminal acts on: `serde_json` escapes those below the space only.
+/// JSON without control characters for terminals: `serde_json` only escapes those below the space.
 fn without_signs(json: &str) -> String {
     let mut clean = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -140,7 +139,7 @@ fn without_signs(json: &str) -> String {
     clean
 }
 
-/// Turns the direction of what follows (Unicode Standard Annex 9, explicit formatting).
+/// Bidirectional formatting characters (Unicode Standard Annex 9).
 fn is_bidi_control(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

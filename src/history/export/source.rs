@@ -1,7 +1,7 @@
-//! What an exported turn says of each source, in the order of the ranks.
+//! The sources and texts of an exported turn.
 //!
-//! Takes a turn, gives its sources with what is known of them.
-//! Not here: how it is written.
+//! Takes a turn, gives its sources by rank, and lines on the turn.
+//! Not here: formats.
 
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
@@ -17,15 +17,15 @@ const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[d
 
 /// A source of an answer.
 pub(super) struct Source<'a> {
-    /// Its number in the citations.
+    /// Its source number.
     pub(super) rank: usize,
     /// Title of its document, clean.
     pub(super) title: String,
     /// Kind and place in the document, clean.
     pub(super) place: String,
-    /// Address of the document.
+    /// URL or path of the document.
     pub(super) url: &'a str,
-    /// What it says, clean.
+    /// Its content, clean.
     pub(super) content: String,
     /// Whether the answer cites it.
     pub(super) is_cited: bool,
@@ -59,24 +59,24 @@ pub(super) fn named(cluster: &Cluster) -> String {
     format!("{} {}", if ranks.len() == 1 { "Source" } else { "Sources" }, ranks.join(", "))
 }
 
-/// `63.1 %`, or `-` where there is no share.
+/// `63.1 %`, or `-` without a share.
 pub(super) fn percent(cluster: &Cluster) -> String {
     cluster.share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }
 
-/// Whether `url` may become a link: what a browser opens, and nothing that it runs.
+/// Whether `url` may become a link: a browser opens it without running code.
 pub(super) fn is_link(url: &str) -> bool {
     let harmless = |letter: char| letter.is_ascii_graphic() && !"<>\"'`\\".contains(letter);
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| ["http", "https", "mailto"].contains(&scheme.as_str())) && url.chars().all(harmless)
 }
 
-/// To the minute.
+/// A time to the minute.
 pub(super) fn minute(at: OffsetDateTime) -> String {
     at.to_offset(time::UtcOffset::UTC).format(MINUTE).unwrap_or_default()
 }
 
-/// The completed question and its translation, where they say something else than the question.
+/// The completed question and its translation, where they differ from the typed question.
 pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
     let asked = clean_line(&turn.question);
     let mut wordings = Vec::new();
@@ -89,19 +89,19 @@ pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
     wordings
 }
 
-/// Which turn it asks again, and what is other.
+/// The earlier turn that is asked again, and the changes.
 pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
     turn.trace.variant.as_ref().map(Variant::label)
 }
 
-/// What is to be known before the answer is relied on.
+/// The warnings of the turn.
 pub(super) fn cautions(turn: &TurnRecord) -> Vec<String> {
     let of_question = turn.trace.retrieved.as_ref().and_then(Retrieved::warning);
     let of_answer = turn.trace.answer.iter().flat_map(Answer::warnings);
     of_question.into_iter().chain(of_answer).collect()
 }
 
-/// How the turn ended, where that is not with its answer.
+/// How the turn ended, if not with an answer.
 pub(super) fn ending(turn: &TurnRecord) -> Option<String> {
     match &turn.outcome {
         Outcome::Answered => None,
@@ -110,7 +110,7 @@ pub(super) fn ending(turn: &TurnRecord) -> Option<String> {
     }
 }
 
-/// Models, tokens, time: what one needs to know to ask again.
+/// Models, tokens and times of the turn.
 pub(super) fn circumstances(turn: &TurnRecord) -> String {
     let trace = &turn.trace;
     let mut parts = vec![format!("asked {}", minute(turn.asked_at))];
@@ -128,7 +128,7 @@ pub(super) fn circumstances(turn: &TurnRecord) -> String {
     parts.join("; ")
 }
 
-/// In which way the values came about.
+/// Label of the attribution method.
 pub(super) fn method(turn: &TurnRecord) -> Option<&'static str> {
     turn.trace.attribution.as_ref().map(|attribution| attribution.method.label())
 }

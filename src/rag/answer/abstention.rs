@@ -1,4 +1,4 @@
-//! Recognises the out-of-scope sentence, however a model dresses it up.
+//! Detects abstentions: the out-of-scope sentence in all the forms that models give it.
 //!
 //! Not here: the sentence itself (`prompt::out_of_scope`).
 
@@ -6,8 +6,8 @@ use super::citation::Citations;
 use crate::prompt::out_of_scope;
 use ragonite_base::Language;
 
-/// The language whose out-of-scope sentence the answer is; nothing where it answers. Quotes, marks, case, white space
-/// and the full stop do not matter; text after the sentence does only where it names a source.
+/// The language of the out-of-scope sentence, if the answer is that sentence. Quotes, marks, case, white space and the
+/// full stop do not matter; text after the sentence makes it an answer only if it cites a source.
 pub(super) fn out_of_scope_language(citations: &Citations) -> Option<Language> {
     let mut without_marks = String::new();
     let mut done = 0;
@@ -20,12 +20,12 @@ pub(super) fn out_of_scope_language(citations: &Citations) -> Option<Language> {
         done = mark.span.end;
     }
     without_marks.push_str(&citations.text[done..]);
-    let said = words(&without_marks);
+    let answer = words(&without_marks);
     let cited = words(&without_marks[..cited_after]);
     [Language::English, Language::German].into_iter().find(|language| {
         let sentence = words(out_of_scope(*language));
-        // A source named after more than the sentence stands for a statement.
-        said == sentence || (said.starts_with(&sentence) && cited.len() <= sentence.len())
+        // A source cited after further text supports a statement.
+        answer == sentence || (answer.starts_with(&sentence) && cited.len() <= sentence.len())
     })
 }
 

@@ -1,11 +1,11 @@
-//! A date that a question asks about and that the sources of the answer do not have: what they say of another day, month or
-//! year is easily taken for it, as the last run of a test for the one that was asked about.
+//! A date in the question that no cited source has. Small models answer with another day, month or year instead, such
+//! as the last run of a test.
 //!
-//! Takes the prompt of an answer and what it cites, gives the date as the question has it. Pure.
-//! Invariant: nothing is said where a cited source has the date in any spelling, or its month without a year; nor of the end
-//! of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
-//! which of them held. Of a year alone nothing is said where any source has it: many pages name the year of their last change.
-//! Not here: figures of the answer (`figures`), the day that a question means (`retrieval`).
+//! Takes the prompt of an answer and its citations, gives the date as the question has it. Pure.
+//! Invariant: no warning if a cited source has the date in any spelling or its month without a year; none for the end
+//! of a span ("since March 2025"), for several dates, or among versions of a page, whose dates only tell which was in
+//! force. A bare year counts as found if any source has it, because many pages show the year of their last change.
+//! Not here: other figures (`figures`), the day that a question means (`retrieval`).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,19 +17,19 @@ use crate::prompt::{Part, Prompt, Segment};
 use crate::retrieval::{Age, absolute_date};
 use ragonite_base::{DateMention, DayOrMonth, dates_in, full_year};
 
-/// Words before four digits that make them a year.
+/// Words before four digits that make a year of them.
 const BEFORE_YEARS: &[&str] = &["in", "im", "of", "for", "für", "during", "year", "jahr", "jahre"];
 
-/// A date that is asked about and that no cited source has.
+/// A date in the question that no cited source has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskedDate {
-    /// As the question has it.
+    /// The date as written in the question.
     pub date: String,
-    /// The sources that have it, ascending; the answer cites others. None where no source has it.
+    /// Uncited sources that have the date, ascending.
     pub sources: Vec<usize>,
 }
 
-/// The date that the question names, where none of the `cited` sources has it; where nothing is cited, none of all.
+/// The date of the question if no `cited` source has it, or no source at all if nothing is cited.
 pub(super) fn uncited_date(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
     let question = prompt.segments.iter().find(|segment| segment.part == Part::Question)?;
     let (span, asked) = asked(&question.text)?;
@@ -37,7 +37,7 @@ pub(super) fn uncited_date(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate
     if of_sources().count() == 0 || of_sources().any(is_version) {
         return None;
     }
-    // With what is around it: a row often has its date in the title of its page.
+    // With the shared context: the date of a row is often in the title of its page.
     let text = |rank: &usize| {
         let of_source = of_sources().filter(|segment| segment.part.sources().contains(rank));
         of_source.map(|segment| segment.text.as_str()).collect::<String>()
@@ -51,7 +51,7 @@ pub(super) fn uncited_date(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate
     (!is_said).then(|| AskedDate { date: question.text[span].to_owned(), sources })
 }
 
-/// What a question asks about.
+/// A date or year in a question.
 #[derive(Debug, Clone, Copy)]
 enum DateOrYear {
     Date(DayOrMonth),
@@ -68,7 +68,7 @@ impl DateOrYear {
     }
 }
 
-/// The only date of a question that can be read in one way, or its only year, and where it stands.
+/// The only unambiguous date of a question, or its only year, with its place.
 fn asked(question: &str) -> Option<(Range<usize>, DateOrYear)> {
     if dates_in(question).is_empty() {
         return year_named(question).map(|(span, year)| (span, DateOrYear::Year(year)));
@@ -80,7 +80,7 @@ fn asked(question: &str) -> Option<(Range<usize>, DateOrYear)> {
     }
 }
 
-/// The only year that a question names, as in "in 2024".
+/// The only year in a question, as in "in 2024".
 fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
     let year = |piece: &str| full_year(piece.trim_end_matches(|c: char| c.is_ascii_punctuation()));
     let pieces: Vec<&str> = question.split_whitespace().collect();
@@ -91,18 +91,18 @@ fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
     is_named.then_some((start..start + 4, year))
 }
 
-/// Whether it is marked as a version of its page.
+/// Whether the source is labelled as a version of its page.
 fn is_version(source: &Segment) -> bool {
     let name = source.text.lines().next().unwrap_or_default();
     [Age::Newest, Age::Older].iter().any(|age| name.contains(age.label()))
 }
 
 fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
-    let is_asked = |said: &DayOrMonth| match (asked, *said) {
-        (DayOrMonth::Day(asked), DayOrMonth::Day(said)) => asked == said,
-        (asked, said) => (asked.year(), asked.month()) == (said.year(), said.month()),
+    let is_asked = |found: &DayOrMonth| match (asked, *found) {
+        (DayOrMonth::Day(asked), DayOrMonth::Day(found)) => asked == found,
+        (asked, found) => (asked.year(), asked.month()) == (found.year(), found.month()),
     };
-    // "17th July" may be of any year: minutes seldom say it.
+    // "17th July" may be of any year; minutes rarely name it.
     let is_without_year = || {
         let apart: HashSet<String> = parts(&without(text, mentions)).collect();
         asked.month_names().iter().any(|name| apart.contains(*name))
@@ -116,12 +116,12 @@ fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
 fn has_year(text: &str, mentions: &[DateMention], year: i32) -> bool {
     let short = format!("{:02}", year.rem_euclid(100));
     let written = [year.to_string(), format!("fy{short}"), format!("fy{year}")];
-    mentions.iter().flat_map(|mention| &mention.readings).any(|said| said.year() == year)
+    mentions.iter().flat_map(|mention| &mention.readings).any(|found| found.year() == year)
         || parts(text).any(|part| written.contains(&part))
         || ["'", "’", "/", "."].iter().any(|mark| text.contains(&format!("{mark}{short}")))
 }
 
-/// The text between these mentions.
+/// The text without these dates.
 fn without(text: &str, mentions: &[DateMention]) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut done = 0;
@@ -148,10 +148,10 @@ mod tests {
     }
 
     /// What is told of an answer that cites nothing.
-    fn told(question: &str, sources: &[&str]) -> Option<String> {
-        let told = uncited_date(&prompt(question, sources), &[])?;
-        assert!(told.sources.is_empty());
-        Some(told.date)
+    fn uncited(question: &str, sources: &[&str]) -> Option<String> {
+        let uncited = uncited_date(&prompt(question, sources), &[])?;
+        assert!(uncited.sources.is_empty());
+        Some(uncited.date)
     }
 
     const RUNS: [&str; 2] = [
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn the_date_that_no_source_has_is_told_as_the_question_has_it() {
-        assert_eq!(told("How long did the September 2025 run take?", &RUNS), Some("September 2025".into()));
-        assert_eq!(told("Was dauerte am 12. Mai 2025 so lange?", &RUNS), Some("12. Mai 2025".into()));
-        assert_eq!(told("Who ran the test on 2025-04-15?", &RUNS), Some("2025-04-15".into()));
-        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall on July 9, 2015"]), Some("July 23, 2015".into()));
+        assert_eq!(uncited("How long did the September 2025 run take?", &RUNS), Some("September 2025".into()));
+        assert_eq!(uncited("Was dauerte am 12. Mai 2025 so lange?", &RUNS), Some("12. Mai 2025".into()));
+        assert_eq!(uncited("Who ran the test on 2025-04-15?", &RUNS), Some("2025-04-15".into()));
+        assert_eq!(uncited("Who called on July 23, 2015?", &[":\nCall on July 9, 2015"]), Some("July 23, 2015".into()));
     }
 
     #[test]
@@ -175,21 +175,21 @@ mod tests {
             "What was updated on 24.09.2024?",
             "Was geschah im März 2025?",
         ] {
-            assert_eq!(told(question, &RUNS), None, "{question}");
+            assert_eq!(uncited(question, &RUNS), None, "{question}");
         }
-        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall 2015-07\nEric"]), None, "the month alone");
-        assert_eq!(told("Who called on July 23, 2015?", &[":\nWeekly 7/23/15"]), None);
-        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall on 23rd July: Eric"]), None, "of any year");
+        assert_eq!(uncited("Who called on July 23, 2015?", &[":\nCall 2015-07\nEric"]), None, "the month alone");
+        assert_eq!(uncited("Who called on July 23, 2015?", &[":\nWeekly 7/23/15"]), None);
+        assert_eq!(uncited("Who called on July 23, 2015?", &[":\nCall on 23rd July: Eric"]), None, "of any year");
     }
 
     #[test]
     fn sources_that_have_the_date_are_named_where_others_are_cited() {
         let calls = [":\nCall - July 23 2015\nDial 857", ":\nCall - August 20 2015\nDial 857", ":\nNotes of 7/23/2015"];
-        let told = |cited: &[usize]| uncited_date(&prompt("What was dialed on July 23, 2015?", &calls), cited);
+        let uncited = |cited: &[usize]| uncited_date(&prompt("What was dialed on July 23, 2015?", &calls), cited);
         let date = "July 23, 2015".to_owned();
-        assert_eq!(told(&[2]), Some(AskedDate { date, sources: vec![1, 3] }));
+        assert_eq!(uncited(&[2]), Some(AskedDate { date, sources: vec![1, 3] }));
         for cited in [&[1][..], &[2, 3], &[]] {
-            assert_eq!(told(cited), None);
+            assert_eq!(uncited(cited), None);
         }
     }
 
@@ -203,22 +203,22 @@ mod tests {
             tokens: 1,
         });
         assert_eq!(uncited_date(&around, &[2]), None);
-        assert_eq!(uncited_date(&around, &[1]).map(|told| told.sources), Some(vec![2]));
+        assert_eq!(uncited_date(&around, &[1]).map(|uncited| uncited.sources), Some(vec![2]));
     }
 
     #[test]
     fn nothing_is_told_of_a_span_of_several_dates_of_versions_and_without_sources() {
-        assert_eq!(told("What changed since May 2025?", &RUNS), None);
-        assert_eq!(told("What was done in May 2025 and in June 2025?", &RUNS), None);
-        assert_eq!(told("What was done on 3/4/2025?", &RUNS), None, "either March or April");
-        assert_eq!(told("What was the limit in May 2024?", &[" (older version, 2024-01-10):\nLimit: 50"]), None);
-        assert_eq!(told("What was the limit in May 2024?", &[]), None);
+        assert_eq!(uncited("What changed since May 2025?", &RUNS), None);
+        assert_eq!(uncited("What was done in May 2025 and in June 2025?", &RUNS), None);
+        assert_eq!(uncited("What was done on 3/4/2025?", &RUNS), None, "either March or April");
+        assert_eq!(uncited("What was the limit in May 2024?", &[" (older version, 2024-01-10):\nLimit: 50"]), None);
+        assert_eq!(uncited("What was the limit in May 2024?", &[]), None);
     }
 
     #[test]
     fn a_year_is_told_where_no_source_has_it() {
-        assert_eq!(told("What was the budget in 2023?", &RUNS), Some("2023".into()));
-        assert_eq!(told("Wie hoch war das Budget im Jahr 2023, und warum?", &RUNS), Some("2023".into()));
+        assert_eq!(uncited("What was the budget in 2023?", &RUNS), Some("2023".into()));
+        assert_eq!(uncited("Wie hoch war das Budget im Jahr 2023, und warum?", &RUNS), Some("2023".into()));
         assert_eq!(uncited_date(&prompt("What was spent in 2025?", &RUNS), &[1]), None, "another source has it");
         for question in [
             "What was the limit in 2024?",
@@ -227,10 +227,10 @@ mod tests {
             "Does it run on Server 2019?",
             "Who wrote build 2023-rc1 of 2023.1?",
         ] {
-            assert_eq!(told(question, &RUNS), None, "{question}");
+            assert_eq!(uncited(question, &RUNS), None, "{question}");
         }
         for source in [":\nBudget FY23: 50", ":\nPaid 3/14/23", ":\nSummer of ’23", ":\n(2023): 50"] {
-            assert_eq!(told("What was the budget in 2023?", &[source]), None, "{source}");
+            assert_eq!(uncited("What was the budget in 2023?", &[source]), None, "{source}");
         }
     }
 }

@@ -1,42 +1,42 @@
-//! Reads the sources a model names in its answer, in every form models write them.
+//! Reads the citations in an answer, in every form that models write.
 //!
-//! Takes clean text and the numbers of the sources in the prompt, gives the text with every mark in one form.
-//! Canonical form: `[Source 1, Source 2]`; a number that was not in the prompt is drawn as `[Source 9?]`, which is never
-//! the mark of a source. One mark holds either sources or such numbers, not both.
-//! Invariants: reading the canonical text again changes nothing; text outside of marks is not touched.
-//! Not here: cleaning the text (`base`), the prompt's sources (`prompt`).
+//! Takes clean text and the numbers of the sources in the prompt, gives the text with marks in canonical form: `[Source
+//! 1, Source 2]`. A number that was not in the prompt becomes `[Source 9?]`. A mark holds either sources or unknown
+//! numbers, not both.
+//! Invariants: reading canonical text again changes nothing; text outside of marks stays as it is.
+//! Not here: cleaning the text (`base`), the sources of the prompt (`prompt`).
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// One mark in the canonical text.
+/// A mark in the canonical text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it is: bytes of [`Citations::text`], brackets included.
+    /// Bytes of [`Citations::text`], brackets included.
     pub span: Range<usize>,
-    /// The sources it names, in the order they are drawn; empty for a mark of unknown numbers.
+    /// Cited sources in the order of the mark; empty for a mark of unknown numbers.
     pub ranks: Vec<usize>,
-    /// The unknown numbers it names.
+    /// Cited numbers without a source.
     pub unknown: Vec<usize>,
 }
 
-/// An answer and the sources it names.
+/// An answer with its citations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Citations {
     /// The text with every mark in canonical form.
     pub text: String,
-    /// Named sources that were in the prompt, ascending.
+    /// Cited numbers that are sources of the prompt, ascending.
     pub valid: Vec<usize>,
-    /// Named numbers that were not, ascending.
+    /// Cited numbers that are not, ascending.
     pub invalid: Vec<usize>,
-    /// The marks in order.
+    /// The marks in the order of the text.
     pub marks: Vec<Mark>,
 }
 
 impl Citations {
-    /// The text as it would stand without its marks.
+    /// The text without its marks.
     #[must_use]
     pub fn without_marks(&self) -> String {
         let mut rest = String::with_capacity(self.text.len());
@@ -50,13 +50,12 @@ impl Citations {
     }
 }
 
-/// An answer with marks in canonical form, as it would stand without them.
+/// An answer in canonical form without its marks.
 pub fn without_marks(answer: &str) -> String {
     read(answer, &[]).without_marks().trim().to_owned()
 }
 
-/// The text of an answer that was cut, without the citation that it breaks off in: of `[Source 1` nobody knows whether it
-/// was to be 1 or 10.
+/// The text of a cut answer without an unclosed citation: `[Source 1` might have become 1 or 10.
 pub fn without_unclosed(answer: &str) -> &str {
     let last = answer.ceil_char_boundary(answer.len().saturating_sub(LONGEST_OPEN));
     let opens = answer[last..].char_indices().map(|(at, bracket)| (last + at, bracket));
@@ -72,7 +71,7 @@ pub fn without_unclosed(answer: &str) -> &str {
     open.find(|(at, _)| begins_citation(&answer[*at..])).map_or(answer, |(at, _)| answer[..at].trim_end())
 }
 
-/// How a citation begins, before its number.
+/// Beginnings of a citation before its number.
 const OPENINGS: [&str; 8] = [
     "source no",
     "sources no",
@@ -84,10 +83,10 @@ const OPENINGS: [&str; 8] = [
     "siehe quellen",
 ];
 
-/// Bytes of a citation with its title.
+/// Most bytes of a citation with its title.
 const LONGEST_OPEN: usize = 120;
 
-/// Longest range of numbers that is taken for one; `1-2024` is none.
+/// Longest range of numbers; `1-2024` is none.
 const LONGEST_RANGE: usize = 20;
 
 const WORD: &str = r"(?:sources?|quellen?)(?:\s*(?:nos?\.?|nrn?\.?|\#|:))?\s*";
@@ -100,7 +99,7 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!("(?:{WORD})?{NUMBER}(?:{RANGE}(?:{WORD})?{NUMBER})?");
     let rest = format!("(?:{SEPARATOR}{item})*");
     let lead = r"(?:(?:see|cf\.?|from|siehe|vgl\.?|aus)\s+)?";
-    // A title, or what the prompt puts behind the number: `(older version, 2024-11-02)`.
+    // A title, or the label of the prompt behind the number: `(older version, 2024-11-02)`.
     let label =
         r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80}|\s*\(\s*(?:(?:older|newest)\s+version|\d)[^\[\]\(\)【】\n]{0,80}\))?";
     Regex::new(&format!(
@@ -121,10 +120,10 @@ static OPEN: LazyLock<Regex> =
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&format!(r"(?i)({NUMBER})(?:{RANGE}(?:{WORD})?({NUMBER}))?")).unwrap());
 
-/// Brackets in brackets take one reading each; no sane text has more.
+/// Nested brackets take one reading each; real text has no more.
 const MOST_READINGS: usize = 8;
 
-/// Reads every mark of `text`; `sources` are the numbers in the prompt.
+/// Reads the marks of `text`; `sources` are the numbers in the prompt.
 pub fn read(text: &str, sources: &[usize]) -> Citations {
     let mut citations = read_once(text, sources);
     for _ in 1..MOST_READINGS {
@@ -142,7 +141,7 @@ fn read_once(text: &str, sources: &[usize]) -> Citations {
     for form in FORMS.captures_iter(text) {
         let Some((span, numbers)) = mark(text, &form, sources) else { continue };
         match found.last_mut() {
-            // Neighbours are one mark: `[Source 1], [Source 2]`.
+            // Adjacent marks are joined: `[Source 1], [Source 2]`.
             Some((last, known)) if joins(&text[last.end..span.start]) => {
                 last.end = span.end;
                 known.extend(numbers);
@@ -157,11 +156,11 @@ fn joins(between: &str) -> bool {
     !between.contains('\n') && between.chars().all(|c| c.is_whitespace() || c == ',') && between.len() <= 3
 }
 
-/// Where the mark is and what it names; nothing where digits only look like one.
+/// Place and numbers of a mark; none if it only looks like one.
 fn mark(text: &str, form: &Captures<'_>, sources: &[usize]) -> Option<(Range<usize>, Vec<usize>)> {
     let whole = form.get(0)?.range();
     if let Some(bare) = form.name("bare") {
-        // A number alone may be a year, an index or a footnote: it is a citation only where it can be one.
+        // A bare number may be a year, an index or a footnote, so its surroundings decide.
         let numbers = numbers(bare.as_str());
         let index = text[..whole.start].ends_with(char::is_alphanumeric);
         return (!index && numbers.iter().all(|n| sources.contains(n))).then_some((whole, numbers));

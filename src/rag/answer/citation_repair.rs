@@ -1,11 +1,11 @@
-//! The sources of an answer that names none.
+//! Citation repair: asks the model for the sources of an answer that cites none.
 //!
-//! Takes an answer without a citation; the model goes on behind it in a grammar that has room for the numbers of its
-//! sources, or for none, and what it names is put after the answer. Small models leave citations out in one of three
-//! answers, and when asked they name a source also for what is in none.
-//! Invariants: the words of the answer stay as they are; what is named was in the prompt, and has a word of the answer
-//! that the question has not, where that can be told.
-//! Not here: reading citations (`citation`), whether the answer rests on what it names (`attribution`).
+//! Takes an answer without citations. The model continues it under a grammar that allows only numbers of its sources or
+//! none; the result is appended. Small models omit citations in one of three answers, and when asked they also name a
+//! source for statements that no source has.
+//! Invariants: the words of the answer stay; repaired citations were in the prompt and share a word with the answer
+//! that the question lacks, where this can be checked.
+//! Not here: reading citations (`citation`), whether the answer depends on a source (`attribution`).
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -13,38 +13,39 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::citation::{self, without_marks, without_unclosed};
-use super::entity_carryover::{is_said, parts};
+use super::entity_carryover::{is_mentioned, parts};
 use super::{Answer, AnswerEvent};
 use crate::prompt::Prompt;
 use ragonite_base::{CancelToken, Language};
 use ragonite_document::evidence::without_row_labels;
 use ragonite_inference::{Completion, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, SpecialTokens};
 
-/// Tokens of as many sources as are named at most.
+/// Enough tokens for the three sources of the grammar.
 const TOKENS: usize = 24;
 
-/// Letters that a word has at least to say something.
+/// Fewest letters of a word that counts as content.
 const LEAST_LETTERS: usize = 3;
 
-/// Longer words that an answer of one word is.
+/// Words of three or more letters that are whole answers and no content.
 const YES_OR_NO: [&str; 2] = ["yes", "nein"];
 
-/// What the answer goes on with; the number of a source comes next.
+/// The text after the answer; a source number follows.
 const OPENING: &str = " [Source";
 
-/// The sources that a model named when it was asked for them after its answer.
+/// Citations that the model gave on request after its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairedCitation {
-    /// What stands for them at the end of [`Answer::text`], with the white space before it.
+    /// The mark at the end of [`Answer::text`], with the white space before it.
     pub mark: String,
-    /// What the model said, from the number of the first on.
+    /// The output of the model, from the first number on.
     pub completion: Completion,
 }
 
-/// The answer with its sources: as it is where it names some, or says that the sources do not hold it.
+/// The answer with repaired citations; unchanged if it has citations or is an abstention.
 pub fn repair_citations(
     generator: &mut dyn Generate,
-    (mut answer, question): (Answer, &str),
+    mut answer: Answer,
+    question: &str,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),
 ) -> Answer {
@@ -52,21 +53,21 @@ pub fn repair_citations(
     if !answer.answered || names_some {
         return answer;
     }
-    let said = &answer.completion.text;
-    let request = request(&answer.prompt, if answer.is_cut() { without_unclosed(said) } else { said });
+    let output = &answer.completion.text;
+    let request = request(&answer.prompt, if answer.is_cut() { without_unclosed(output) } else { output });
     let completion = match generator.generate_within(&grammar(&answer.prompt.sources()), &request, cancel, &mut |_| {})
     {
         Ok(completion) => completion,
-        // It is all there already, and the one who stops has read it.
+        // The user has the whole answer already.
         Err(InferenceError::Canceled(_)) => return answer,
-        // The answer stands, with room for more or without.
+        // The answer is valid without citations.
         Err(error) => {
             tracing::warn!("an answer that names no source could not be asked for it: {error}");
             return answer;
         }
     };
-    let said = format!("[Source {}]", completion.text.trim_end_matches(']'));
-    let (named, own) = (citation::read(&said, &answer.prompt.sources()), own_words(&answer.text, question));
+    let output = format!("[Source {}]", completion.text.trim_end_matches(']'));
+    let (named, own) = (citation::read(&output, &answer.prompt.sources()), own_words(&answer.text, question));
     let holds =
         |rank: &&usize| source(&answer.prompt, **rank).is_some_and(|text| overlaps(&text, &own, answer.language));
     let kept: Vec<String> =
@@ -83,7 +84,7 @@ pub fn repair_citations(
     answer
 }
 
-/// What the answer says that the question does not, word by word.
+/// Content words of the answer that the question lacks.
 pub(super) fn own_words(answer: &str, question: &str) -> Vec<String> {
     let asked: HashSet<String> = parts(question).collect();
     let says_nothing = |word: &str| {
@@ -92,18 +93,18 @@ pub(super) fn own_words(answer: &str, question: &str) -> Vec<String> {
             || YES_OR_NO.contains(&word)
             || [Language::English, Language::German].iter().any(|one| one.is_function_word(word))
     };
-    parts(&without_marks(answer)).filter(|word| !says_nothing(word) && !is_said(word, &asked)).collect()
+    parts(&without_marks(answer)).filter(|word| !says_nothing(word) && !is_mentioned(word, &asked)).collect()
 }
 
-/// Whether a source can be what the answer says these words from. "Yes" has none, and a source in another language has
-/// others.
+/// Whether a source may support these words. True for "yes" and for sources in another language, where words cannot be
+/// compared.
 fn overlaps(source: &str, own: &[String], language: Language) -> bool {
-    let heard: HashSet<String> = parts(source).collect();
-    own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_said(word, &heard))
+    let source_words: HashSet<String> = parts(source).collect();
+    own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_mentioned(word, &source_words))
 }
 
-/// The text of a source in the prompt, with what is around it, without the numbers that the source and a row have in it: an
-/// answer that is a number rests on what the documents say.
+/// The text of a source with its shared context, without source and row numbers: they must not support an answer that
+/// is a number.
 pub(super) fn source(prompt: &Prompt, rank: usize) -> Option<String> {
     let of_source = prompt.segments.iter().filter(|segment| segment.part.sources().contains(&rank));
     let texts: Vec<&str> = of_source
@@ -112,15 +113,15 @@ pub(super) fn source(prompt: &Prompt, rank: usize) -> Option<String> {
     (!texts.is_empty()).then(|| without_row_labels(&texts.concat()).into_owned())
 }
 
-fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
+fn request(prompt: &Prompt, output: &str) -> GenerateRequest {
     let mut parts = prompt.parts();
     let space = if prompt.prefill().is_empty() { "" } else { " " };
-    parts.push(PromptPart { text: format!("{space}{said}{OPENING}"), special: SpecialTokens::AsText });
+    parts.push(PromptPart { text: format!("{space}{output}{OPENING}"), special: SpecialTokens::AsText });
     let stop = prompt.stop.clone();
     GenerateRequest { parts, sampling: Sampling::Greedy, stop, max_tokens: TOKENS, draft: Vec::new() }
 }
 
-/// The end of a citation of one to three of these sources, or of none (GBNF).
+/// GBNF grammar: the end of a citation of one to three of these sources, or of none.
 fn grammar(sources: &[usize]) -> String {
     let numbers: Vec<String> = sources.iter().map(|rank| format!("\"{rank}\"")).collect();
     let mut grammar = String::from("root ::= \" none]\" | \" \" one (\", Source \" one (\", Source \" one)?)? \"]\"\n");
@@ -128,7 +129,7 @@ fn grammar(sources: &[usize]) -> String {
     grammar
 }
 
-/// What separates an answer from a mark after it: a mark in the last line of a table or a block of code would be part of it.
+/// White space between an answer and a mark. In the last line of a table or code block the mark would be part of it.
 fn between(text: &str) -> &'static str {
     let fence = |line: &&str| ["```", "~~~"].into_iter().find(|fence| line.trim_start().starts_with(fence));
     let fences: Vec<&str> = text.lines().filter_map(|line| fence(&line)).collect();

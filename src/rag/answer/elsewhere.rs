@@ -1,30 +1,30 @@
-//! Sources that say what an answer says, and that it does not cite. Small models often copy a source and name its neighbour.
+//! Uncited sources that say what an answer says. Small models often copy from one source and cite its neighbour.
 //!
-//! Takes an answer with its prompt and its citations, gives the numbers of sources. Pure.
-//! Invariants: what is given has most words of the answer that the question has not, and what is cited has hardly any of
-//! them; nothing is said of an answer whose cited sources have another language than it, and so other words.
-//! Not here: figures, which are told one by one (`figures`), whether the answer rests on a source (`attribution`).
+//! Takes an answer with its prompt and citations, gives the numbers of the sources. Pure.
+//! Invariants: a given source has most content words of the answer that the question lacks, and the cited sources have
+//! hardly any; nothing is given if the cited sources are in another language than the answer.
+//! Not here: figures (`figures`), whether the answer depends on a source (`attribution`).
 
 use std::collections::HashSet;
 
 use super::citation_repair::{own_words, source};
-use super::entity_carryover::{is_said, parts};
+use super::entity_carryover::{is_mentioned, parts};
 use crate::prompt::{Part, Prompt};
 use ragonite_base::Language;
 
-/// Own words of an answer that are enough to tell its source by.
+/// Fewest content words of an answer that identify its source.
 const LEAST_WORDS: usize = 2;
 
-/// Share of them that the sources have at most that an answer cites wrongly.
+/// Largest share of these words in the cited sources.
 const CITED: f64 = 0.3;
 
-/// Share of them that the source has at least that it is from.
+/// Smallest share of these words in the uncited source.
 const OTHER: f64 = 0.8;
 
-/// Sources that are named; more say no more.
+/// Most sources in the result.
 const MOST: usize = 3;
 
-/// The sources that have the words of the answer, ascending; none where those that it cites have some of them too.
+/// Uncited sources with the words of the answer, ascending; none if the cited sources have some of them.
 pub(super) fn overlapping_uncited(answer: &str, prompt: &Prompt, cited: &[usize], language: Language) -> Vec<usize> {
     let sources = prompt.sources();
     if !cited.iter().any(|rank| sources.contains(rank)) {
@@ -38,8 +38,8 @@ pub(super) fn overlapping_uncited(answer: &str, prompt: &Prompt, cited: &[usize]
     }
     let text = |ranks: &[usize]| ranks.iter().filter_map(|rank| source(prompt, *rank)).collect::<String>();
     let share = |text: &str| {
-        let heard: HashSet<String> = parts(text).collect();
-        own.iter().filter(|word| is_said(word, &heard)).count() as f64 / own.len() as f64
+        let source_words: HashSet<String> = parts(text).collect();
+        own.iter().filter(|word| is_mentioned(word, &source_words)).count() as f64 / own.len() as f64
     };
     let of_cited = text(cited);
     if share(&of_cited) > CITED || Language::of(&of_cited) != language {
@@ -61,7 +61,7 @@ mod tests {
         "Fleet\nRow 2 in Table 1: Boat is Heron, and Run by is Tomas Brandt, and Date is 2025-03-12",
     ];
 
-    fn told(answer: &str, sources: &[&str], cited: &[usize]) -> Vec<usize> {
+    fn uncited(answer: &str, sources: &[&str], cited: &[usize]) -> Vec<usize> {
         let segment = |part, text: String| Segment { part, text, special: SpecialTokens::AsText, tokens: 1 };
         let sources = (1..).zip(sources);
         let mut segments: Vec<Segment> = sources
@@ -75,9 +75,9 @@ mod tests {
 
     #[test]
     fn the_source_that_has_the_words_is_named_where_another_is_cited() {
-        assert_eq!(told("Tomas Brandt ran it on the Heron. [Source 2]", &ROWS, &[2]), [3]);
-        assert_eq!(told("Tomas Brandt ran it on the Heron. [Source 1, Source 2]", &ROWS, &[1, 2]), [3]);
-        assert_eq!(told("Tomas Brandt ran it. [Source 2]", &[ROWS[2], ROWS[1], ROWS[2]], &[2]), [1, 3]);
+        assert_eq!(uncited("Tomas Brandt ran it on the Heron. [Source 2]", &ROWS, &[2]), [3]);
+        assert_eq!(uncited("Tomas Brandt ran it on the Heron. [Source 1, Source 2]", &ROWS, &[1, 2]), [3]);
+        assert_eq!(uncited("Tomas Brandt ran it. [Source 2]", &[ROWS[2], ROWS[1], ROWS[2]], &[2]), [1, 3]);
     }
 
     #[test]
@@ -89,16 +89,19 @@ mod tests {
             ("Tomas Brandt ran it on the Heron.", vec![]),
             ("Tomas Brandt ran it. [Source 9?]", vec![9]),
         ] {
-            assert!(told(answer, &ROWS, &cited).is_empty(), "{answer}");
+            assert!(uncited(answer, &ROWS, &cited).is_empty(), "{answer}");
         }
     }
 
     #[test]
     fn words_that_tell_no_source_name_none() {
         for answer in ["Brandt. [Source 2]", "Yes. [Source 2]", "Ana Silva ran it. [Source 2]", "[Source 2]"] {
-            assert!(told(answer, &ROWS, &[2]).is_empty(), "{answer}");
+            assert!(uncited(answer, &ROWS, &[2]).is_empty(), "{answer}");
         }
         let german = "Die Prüfung dauerte fünf Tage, und sie wurde im Hafen gemacht, wo auch die Boote liegen.";
-        assert!(told("Tomas Brandt ran it. [Source 2]", &[ROWS[0], german, ROWS[2]], &[2]).is_empty(), "other words");
+        assert!(
+            uncited("Tomas Brandt ran it. [Source 2]", &[ROWS[0], german, ROWS[2]], &[2]).is_empty(),
+            "other words"
+        );
     }
 }

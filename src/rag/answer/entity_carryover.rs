@@ -1,10 +1,9 @@
-//! The names that a follow-up leaves out and its completed form must have.
+//! Entity carry-over: the names that a follow-up omits and its completed question needs.
 //!
-//! Takes texts, gives names: identifiers, versions, abbreviations, and capitalised words where the language sets them
-//! apart. Pure.
-//! A follow-up without a name of its own speaks of what the question before it named, most of the time of all of it. A
-//! model that drops one of several names finds the neighbour instead: the same run on another board.
-//! Not here: what else a completed question must have (`rewrite_guard`).
+//! Takes texts, gives names: identifiers, versions, abbreviations and capitalized words. Pure.
+//! A follow-up without a name is about the names of the previous question, mostly all of them. A completed question
+//! that drops one finds the wrong thing: the same run on another board.
+//! Not here: other checks of completed questions (`rewrite_guard`).
 
 use std::collections::HashSet;
 
@@ -13,28 +12,28 @@ use super::rewrite_guard::{is_identifier, says_name};
 use crate::prompt::HistoryTurn;
 use ragonite_base::Language;
 
-/// Names that are added at most; a question with more says what it is about in others too.
+/// Most names that are added; a longer question tells its topic without them.
 const MOST_ADDED: usize = 6;
 
-/// Names of an answer that are looked at; an answer with more lists things and is about none of them.
+/// Most names of an answer that is about them; an answer with more is a list.
 const MOST_ANSWERED: usize = 3;
 
-/// Words before a name among which its preposition is looked for: `in the`, `on that`.
+/// Words before a name that may include its preposition: `in the`, `on that`.
 const LEAD: usize = 2;
 
-/// What may lead to a name, in English and German.
+/// Prepositions before a name, in English and German.
 const PREPOSITIONS: &[&str] = &[
     "on", "in", "for", "of", "at", "with", "from", "under", "during", "within", "auf", "im", "für", "von", "vom",
     "bei", "beim", "mit", "am", "an", "aus", "unter", "zum", "zur",
 ];
 
-/// Letters that a word shares with one of the same stem.
+/// Letters that words of one stem have in common.
 const LEAST_STEM: usize = 4;
 
-/// Words of a text that are looked at.
+/// Words of a text that are read.
 const MOST_WORDS: usize = 200;
 
-/// The names in a text, each as long as it goes on: `Kestrel B2`, `Field Work Policy 2025`, `OXT-1654`.
+/// The names in a text, as long as possible: `Kestrel B2`, `Field Work Policy 2025`, `OXT-1654`.
 pub(super) fn entities(text: &str) -> Vec<String> {
     let language = Language::of(text);
     let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
@@ -42,7 +41,7 @@ pub(super) fn entities(text: &str) -> Vec<String> {
     for run in words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens) {
         let run: Vec<&str> = run.iter().filter(|word| word.may_be_name()).map(|word| word.text).collect();
         let begins = run.len() == 1 && words.iter().any(|word| word.begins && word.text == run[0]);
-        // All German nouns are capitalised, so that there only an identifier makes a name of those before it.
+        // German capitalizes all nouns, so only an identifier makes a name of the words before it.
         let tells = |word: &&str| is_identifier(word) || (language == Language::English && !begins);
         let is_count = matches!(run.as_slice(), [word] if word.len() < 3 && word.parse::<u32>().is_ok());
         let name = run.join(" ");
@@ -53,63 +52,61 @@ pub(super) fn entities(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a text has a name that none of `heard` has a word of it for: a text of a model that speaks of `Felix Brandt`
-/// where nobody did made it up.
-pub(super) fn has_hallucinated_entity<'a>(text: &str, heard: impl IntoIterator<Item = &'a str>) -> bool {
-    let heard: HashSet<String> = heard.into_iter().flat_map(parts).collect();
-    // `D-Bus` was heard where `dbus` was.
-    let is_heard = |word: &Word<'_>| {
+/// Whether a text has a name that shares no word with `mentioned`: a `Felix Brandt` that nobody mentioned is made up.
+pub(super) fn has_hallucinated_entity<'a>(text: &str, mentioned: impl IntoIterator<Item = &'a str>) -> bool {
+    let mentioned: HashSet<String> = mentioned.into_iter().flat_map(parts).collect();
+    // `dbus` covers `D-Bus`.
+    let is_mentioned_word = |word: &Word<'_>| {
         let parts: Vec<String> = parts(word.text).collect();
-        parts.iter().all(|part| is_said(part, &heard)) || heard.contains(&parts.concat())
+        parts.iter().all(|part| is_mentioned(part, &mentioned)) || mentioned.contains(&parts.concat())
     };
     let language = Language::of(text);
     let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
     words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens).any(|run| {
         let mut names = run.iter().filter(|word| word.may_be_name());
         match language {
-            Language::English => names.any(|word| !(is_heard(word) || word.begins && run.len() == 1)),
-            // A noun of its own is no name; several side by side are, as in `mit Felix Brandt`.
+            Language::English => names.any(|word| !(is_mentioned_word(word) || word.begins && run.len() == 1)),
+            // A single noun is no name; adjacent ones are, as in `mit Felix Brandt`.
             Language::German => {
-                names.clone().any(|word| is_identifier(word.text) && !is_heard(word))
-                    || (run.len() > 1 && !names.any(is_heard))
+                names.clone().any(|word| is_identifier(word.text) && !is_mentioned_word(word))
+                    || (run.len() > 1 && !names.any(is_mentioned_word))
             }
         }
     })
 }
 
-/// The words of a text, and the parts of those that a hyphen or a dot holds together, in lower case.
+/// The words of a text, split at hyphens and dots, too, in lower case.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase)
 }
 
-/// Whether a word is among those that were heard, its ending aside.
-pub(super) fn is_said(word: &str, heard: &HashSet<String>) -> bool {
+/// Whether a word is among `mentioned`, apart from its ending.
+pub(super) fn is_mentioned(word: &str, mentioned: &HashSet<String>) -> bool {
     let is_long = |word: &str| word.chars().count() >= LEAST_STEM;
     let same = |other: &String| is_long(other) && (other.starts_with(word) || word.starts_with(other.as_str()));
-    heard.contains(word) || (is_long(word) && heard.iter().any(same))
+    mentioned.contains(word) || (is_long(word) && mentioned.iter().any(same))
 }
 
-/// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
-/// speaks of other names instead, such as one of the answer.
+/// The names of the previous question that the model's `completed` form of `question` dropped. None if it has other
+/// names, such as one from the answer.
 pub(super) fn dropped_entities(completed: &str, question: &str, past: &[HistoryTurn]) -> Vec<String> {
     let Some(last) = past.last() else { return Vec::new() };
     if !entities(question).is_empty() {
         return Vec::new();
     }
     let asked = entities(asked(last));
-    let has = |name: &String| says(completed, name);
+    let has = |name: &String| has_name(completed, name);
     let speaks_of_others = || !entities(completed).is_empty() || answered(last).iter().any(has);
     let keeps_one = asked.iter().any(has);
     if !keeps_one && speaks_of_others() {
         return Vec::new();
     }
-    // One name says what is spoken of; another is worth a place in the sentence, but no bracket behind it.
-    let adds = |name: &String| !says(completed, name) && (!keeps_one || phrase(name, self::asked(last)).is_some());
+    // If one name is kept, another is added only where it fits into the sentence, not in brackets.
+    let adds = |name: &String| !has_name(completed, name) && (!keeps_one || phrase(name, self::asked(last)).is_some());
     asked.into_iter().filter(adds).take(MOST_ADDED).collect()
 }
 
-/// The names to add to `question` where no model completed it: those of the question before it, and the one that was
-/// answered.
+/// The names to add to `question` if no model completed it: those of the previous question and of its answer.
 pub(super) fn antecedents(question: &str, past: &[HistoryTurn]) -> Vec<String> {
     let Some(last) = past.last() else { return Vec::new() };
     if !entities(question).is_empty() {
@@ -118,15 +115,15 @@ pub(super) fn antecedents(question: &str, past: &[HistoryTurn]) -> Vec<String> {
     let mut found = entities(asked(last));
     let answered = answered(last);
     if answered.len() <= MOST_ANSWERED {
-        let new = answered.into_iter().filter(|name| !found.iter().any(|known| says(known, name)));
+        let new = answered.into_iter().filter(|name| !found.iter().any(|known| has_name(known, name)));
         found.extend(new.collect::<Vec<_>>());
     }
     found.truncate(MOST_ADDED);
     found
 }
 
-/// A question with names added behind it: each in the words that the question before it had it in, such as `on the
-/// Kestrel B2 board`, which small models read better than a name alone; the others in brackets.
+/// Adds names to a question: each in the phrase of the previous question, such as `on the Kestrel B2 board`, which
+/// small models read better; without a phrase in brackets.
 pub(super) fn with_entities(question: &str, names: &[String], past: &[HistoryTurn]) -> String {
     let (mut text, end) = match question.trim_end().strip_suffix('?') {
         Some(rest) => (rest.trim_end().to_owned(), "?"),
@@ -146,7 +143,7 @@ pub(super) fn with_entities(question: &str, names: &[String], past: &[HistoryTur
     text + end
 }
 
-/// A name in a question with the preposition before it and the noun behind it; nothing where no preposition leads to it.
+/// A name in a question with its preposition and the noun after it; none without a preposition.
 fn phrase(name: &str, question: &str) -> Option<String> {
     let language = Language::of(question);
     let words: Vec<Word<'_>> = words(question, language).take(MOST_WORDS).collect();
@@ -158,7 +155,7 @@ fn phrase(name: &str, question: &str) -> Option<String> {
     let ends = |at: usize| words[at - 1].ends_name;
     let noun =
         words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name() && !is_little(word, language));
-    // A verb is no part of it, and a noun is followed by a preposition or by nothing.
+    // A verb is not part of the phrase: a noun is followed by a preposition or by nothing.
     if noun.is_some() && words.get(end + 1).is_none_or(|word| ends(end + 1) || is_preposition(word.text)) {
         end += 1;
     }
@@ -178,7 +175,7 @@ fn ends_with_preposition(text: &str) -> bool {
     text.split_whitespace().next_back().is_some_and(is_preposition)
 }
 
-/// The names in the answer of a turn; what its marks cite are none.
+/// The names in the answer of a turn, without its citations.
 fn answered(turn: &HistoryTurn) -> Vec<String> {
     let citations = citation::read(&turn.answer, &[]);
     let mut text = String::new();
@@ -196,11 +193,11 @@ fn asked(turn: &HistoryTurn) -> &str {
 }
 
 /// Whether a text has all words of a name, or the name as a compound: `Osprey-D4`.
-fn says(text: &str, name: &str) -> bool {
+fn has_name(text: &str, name: &str) -> bool {
     name.split(' ').all(|word| says_name(text, word)) || says_name(text, &name.replace(' ', "-"))
 }
 
-/// What a word looks like.
+/// The form of a word.
 #[derive(PartialEq, Eq)]
 enum Shape {
     Name,
@@ -210,11 +207,11 @@ enum Shape {
 struct Word<'a> {
     text: &'a str,
     look: Shape,
-    /// It is the first of its sentence, where a capital letter alone says nothing.
+    /// First of its sentence, where capitalization tells nothing.
     begins: bool,
-    /// It is no part of the name before it, as in `HLR (Harbour Lamp Register)`.
+    /// Not part of the name before it, as in `HLR (Harbour Lamp Register)`.
     opens: bool,
-    /// What follows is no part of the same name.
+    /// The next word is not part of the same name.
     ends_name: bool,
 }
 
@@ -233,7 +230,7 @@ fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         let begins = std::mem::replace(&mut begins_next, piece.ends_with(['.', '?', '!', ':']));
         let says_nothing = language.is_function_word(&word.to_lowercase());
-        // A question begins with its verb or question word, a statement with what it is about.
+        // A question begins with a verb or question word, a statement with its subject.
         let capital = word.starts_with(char::is_uppercase) && !says_nothing && !(begins && asks);
         let look = if capital || is_identifier(word) { Shape::Name } else { Shape::Plain };
         let ends_name = piece.ends_with(|c: char| !c.is_alphanumeric());
@@ -288,13 +285,14 @@ mod tests {
     fn a_name_is_not_said_within_another_word() {
         let past = past("Who tested the pump B2 in 9.0?", "Ann.");
         assert_eq!(dropped_entities("Who tested the pump B2 in 9.0.2?", "Who was it?", &past), ["9.0"]);
-        assert!(!says("Who was with the crew of the B21?", "IT") && !says("Who ran the B21?", "B2"));
-        assert!(says("Who ran it on the Osprey-D4?", "Osprey D4") && says("two Ospreys", "Osprey"));
+        assert!(!has_name("Who was with the crew of the B21?", "IT") && !has_name("Who ran the B21?", "B2"));
+        assert!(has_name("Who ran it on the Osprey-D4?", "Osprey D4") && has_name("two Ospreys", "Osprey"));
     }
 
     #[test]
     fn a_name_that_nobody_mentioned_is_told_from_those_that_were() {
-        let heard = ["Who led the May 2021 trial on the Osprey D4 board?", "And for klamp?", "Ann Meyer [Source 1]."];
+        let mentioned =
+            ["Who led the May 2021 trial on the Osprey D4 board?", "And for klamp?", "Ann Meyer [Source 1]."];
         for (text, brings) in [
             ("Who ran the May 2021 trial with Felix Brandt?", true),
             ("Who ran the Halden run?", true),
@@ -310,7 +308,7 @@ mod tests {
             ("Wer prüfte die Pumpen im Kesselhaus?", false),
             ("", false),
         ] {
-            assert_eq!(has_hallucinated_entity(text, heard), brings, "{text}");
+            assert_eq!(has_hallucinated_entity(text, mentioned), brings, "{text}");
         }
     }
 

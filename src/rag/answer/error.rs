@@ -1,4 +1,4 @@
-//! What can go wrong between question and answer.
+//! Errors of rewriting, translating and answering.
 
 use crate::prompt::PromptError;
 use ragonite_base::Canceled;

@@ -1,10 +1,9 @@
-//! Figures of an answer that are not where it says: an amount, a year or a version that stands in none of its sources was
-//! made up, or worked out, and cannot be looked up; one that stands only in sources that it does not cite is cited wrongly.
+//! Checks figures of an answer: an amount, year or version that no source has is made up or computed and cannot be
+//! looked up; one that only uncited sources have is cited wrongly.
 //!
-//! Takes an answer and its prompt, gives the figures as the answer has them. Invariant: what is said of a figure is true of
-//! its digits: how thousands are separated and zeros before them make no difference. A number is looked for as a whole, the
-//! parts of a date, a time or a version one by one.
-//! Not here: whether a figure that stands in a source is used rightly.
+//! Takes an answer and its prompt, gives the figures as written. Invariant: only digits count, not separators of
+//! thousands or leading zeros. Numbers are compared as a whole; dates, times and versions part by part.
+//! Not here: whether a figure from a source is used correctly.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,26 +13,26 @@ use serde::Serialize;
 use super::citation;
 use crate::prompt::{Part, Prompt};
 
-/// Figures that are named; more say no more.
+/// Most figures in a warning.
 const MOST: usize = 5;
 
-/// A figure that an answer cites from the wrong source.
+/// A figure that only uncited sources have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MiscitedNumber {
-    /// As the answer has it.
+    /// The figure as written in the answer.
     pub figure: String,
-    /// The sources that have it, ascending; the answer cites others, which do not.
+    /// Uncited sources with the figure, ascending.
     pub sources: Vec<usize>,
 }
 
-/// The figures of `answer` that neither an evidence of the prompt nor the question has, each once, in their order. Those of
-/// one digit say too little, and are often written as words.
+/// Figures of `answer` that neither evidence nor question has, each once, in their order. Single digits are ignored,
+/// because sources often write them as words.
 pub(super) fn ungrounded_numbers(answer: &str, prompt: &Prompt) -> Vec<String> {
     let known = SourceNumbers::of(prompt, |_| true);
     own(answer).into_iter().filter(|figure| !known.has(figure)).take(MOST).collect()
 }
 
-/// The figures of `answer` that only evidences have that it does not cite, where it cites any.
+/// Figures of `answer` that only uncited evidences have; none if the answer cites nothing.
 pub(super) fn miscited_numbers(answer: &str, prompt: &Prompt, cited: &[usize]) -> Vec<MiscitedNumber> {
     if cited.is_empty() {
         return Vec::new();
@@ -53,7 +52,7 @@ pub(super) fn miscited_numbers(answer: &str, prompt: &Prompt, cited: &[usize]) -
     found.filter(|one| !one.sources.is_empty()).take(MOST).collect()
 }
 
-/// The figures of an answer of more than one digit, each once.
+/// The figures of an answer with more than one digit, each once.
 fn own(answer: &str) -> Vec<String> {
     let answer = citation::without_marks(answer);
     let mut own: Vec<String> = Vec::new();
@@ -69,14 +68,14 @@ fn own(answer: &str) -> Vec<String> {
 /// The figures of the sources.
 #[derive(Default)]
 struct SourceNumbers {
-    /// Numbers, whatever separates their thousands.
+    /// Numbers without separators of thousands.
     numbers: HashSet<String>,
-    /// Each run of digits.
+    /// Runs of digits.
     groups: HashSet<String>,
 }
 
 impl SourceNumbers {
-    /// Those of the question, and of the evidences of these ranks.
+    /// The figures of the question and of the evidences with these ranks.
     fn of(prompt: &Prompt, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut known = Self::default();
         for segment in &prompt.segments {
@@ -118,7 +117,7 @@ impl SourceNumbers {
     }
 }
 
-/// What a figure is made of.
+/// The form of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// `1000`.
@@ -142,10 +141,10 @@ impl Shape {
     }
 }
 
-/// What may stand between the digits of one figure: `1,000`, `9.0.2`, `2025-03-14`, `10:30`.
+/// Characters between the digits of a figure: `1,000`, `9.0.2`, `2025-03-14`, `10:30`.
 const BETWEEN: [char; 5] = ['.', ',', '-', '/', ':'];
 
-/// Where digits stand, with what is between them.
+/// The places of figures.
 fn figures(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -159,7 +158,7 @@ fn figures(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Its runs of digits, without zeros before them.
+/// Runs of digits without leading zeros.
 fn groups(figure: &str) -> impl Iterator<Item = &str> {
     figure.split(BETWEEN).map(|group| group.trim_start_matches('0'))
 }
@@ -169,7 +168,7 @@ fn joined(figure: &str) -> String {
     digits.trim_start_matches('0').to_owned()
 }
 
-/// Whether it may be the month of a date in figures, which a source may write as a word.
+/// Whether the digits may be the month of a date, which a source may write as a word.
 fn may_be_month(figure: &str, group: &str) -> bool {
     figure.contains(['-', '/']) && group.parse::<u8>().is_ok_and(|month| month <= 12)
 }

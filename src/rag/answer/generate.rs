@@ -1,9 +1,8 @@
-//! Prompt -> answer, streamed.
+//! Generates and streams an answer.
 //!
 //! Takes a completed question and its hits, gives an [`Answer`].
-//! Invariants: without hits the model is not asked; every piece of text that is given out is clean; the answer's
-//! citations were in the prompt.
-//! Not here: leaving sources out (`attribution`).
+//! Invariants: without hits the model is not called; streamed text is clean; valid citations were in the prompt.
+//! Not here: leaving out sources (`attribution`).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,22 +17,22 @@ use crate::retrieval::Hit;
 use ragonite_base::{CancelToken, Language, Millis, clean_text};
 use ragonite_inference::{Completion, Finish, Generate, GenerateEvent, GenerateRequest, Sampling};
 
-/// How answers are generated.
+/// Settings of answers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AnswerSettings {
-    /// How tokens are chosen.
+    /// How tokens are sampled.
     pub sampling: Sampling,
     /// Limits of the prompts.
     pub prompt: PromptSettings,
 }
 
-/// What an answer is made from.
+/// The input of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerInput<'a> {
     /// The domain's prompt prefix; empty for the default.
     pub prefix: &'a str,
-    /// Language of the answer: that of the question as typed.
+    /// Language of the answer.
     pub language: Language,
     /// Earlier turns, oldest first.
     pub past: &'a [HistoryTurn],
@@ -41,48 +40,48 @@ pub struct AnswerInput<'a> {
     pub question: &'a str,
     /// The hits, best first.
     pub hits: &'a [Hit],
-    /// How it is generated.
+    /// Settings of the answer.
     pub settings: &'a AnswerSettings,
 }
 
 /// Progress of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerEvent {
-    /// The prompt is ready and reading starts.
+    /// The prompt is ready, prefill begins.
     PromptBuilt {
-        /// Its length.
+        /// Tokens of the prompt.
         tokens: usize,
-        /// Sources in it.
+        /// Sources in the prompt.
         sources: usize,
         /// Evidences that did not fit.
         cut: Vec<Cut>,
     },
-    /// So many tokens of the prompt have been read.
+    /// Progress of the prefill.
     PromptRead {
-        /// Read so far, reused ones included.
+        /// Tokens so far, with those from the cache.
         done: usize,
-        /// All of the prompt.
+        /// Tokens of the prompt.
         total: usize,
     },
-    /// The answer goes on with this clean text, marks as the model writes them.
+    /// Further clean text of the answer, with citations as the model writes them.
     Text(String),
 }
 
 impl AnswerInput<'_> {
-    /// The prompt this input gives.
+    /// The prompt for this input.
     ///
     /// # Errors
     /// As [`AnswerPrompt::build`].
     pub fn prompt(&self, generator: &dyn Generate) -> Result<Prompt, AnswerError> {
         let Self { prefix, language, past, question, hits, settings } = *self;
-        // Small models see no question in an identifier alone, and say that its answer is not there.
+        // A bare identifier is no question to small models, and they abstain.
         let names = is_names_alone(question).then(|| about(question, language));
         let question = names.as_deref().unwrap_or(question);
         Ok(AnswerPrompt { prefix, language, past, question, hits, settings: &settings.prompt }.build(generator)?)
     }
 }
 
-/// What the generator is asked for `prompt`; the same for an answer and for its counterfactuals.
+/// The request for `prompt`, equal for answers and counterfactual answers.
 pub fn answer_request(prompt: &Prompt, settings: &AnswerSettings) -> GenerateRequest {
     GenerateRequest {
         parts: prompt.parts(),
@@ -119,9 +118,9 @@ pub fn generate_answer(
     if !shown.only_cites() {
         shown.give_rest(on_event);
         let answer = finished(input, prompt, completion);
-        return Ok(repair_citations(generator, (answer, input.question), cancel, on_event));
+        return Ok(repair_citations(generator, answer, input.question, cancel, on_event));
     }
-    // Nothing but citations: the model writes on from a beginning that has none.
+    // The answer has citations only, so the model continues a given beginning.
     let prompt = prompt.with_prefill(generator, input.language)?;
     let mut shown = Shown::of(&prompt);
     let request = answer_request(&prompt, input.settings);
@@ -129,7 +128,7 @@ pub fn generate_answer(
     shown.give_rest(on_event);
     let (first_token_ms, total_ms) = (completion.total_ms + again.first_token_ms, completion.total_ms + again.total_ms);
     let answer = finished(input, prompt, Completion { first_token_ms, total_ms, ..again });
-    Ok(repair_citations(generator, (answer, input.question), cancel, on_event))
+    Ok(repair_citations(generator, answer, input.question, cancel, on_event))
 }
 
 fn written(
@@ -145,7 +144,7 @@ fn written(
     })?)
 }
 
-/// The text that is given out while it is written. It is held back as long as it has citations alone.
+/// Text of the answer while it is streamed. It is held back as long as it has citations only.
 #[derive(Default)]
 struct Shown {
     stream: CleanStream,
@@ -155,7 +154,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Of an answer to `prompt`, with the beginning that it gives.
+    /// For an answer to `prompt`; begins with its prefill.
     fn of(prompt: &Prompt) -> Self {
         Self { sources: prompt.sources(), held: prompt.prefill().to_owned(), ..Self::default() }
     }
@@ -168,7 +167,7 @@ impl Shown {
         }
     }
 
-    /// Whether what is held back has a word that can be no part of a citation any more.
+    /// Whether the held text has a word that cannot be part of a citation.
     fn says_something(&self) -> bool {
         let open = self.held.rfind(['[', '(']).filter(|at| !self.held[*at..].contains([']', ')']));
         let decided = &self.held[..open.unwrap_or(self.held.len())];
@@ -194,31 +193,43 @@ impl Shown {
     }
 }
 
-/// Reads what the model said to `prompt`, or to the same prompt with other sources; also for counterfactual answers.
-pub fn read_answer(completion: &Completion, prompt: &Prompt) -> (Citations, bool) {
-    let said = match completion.finish {
-        // Nobody closes a citation in which an answer was cut.
+/// An answer as it is shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadAnswer {
+    /// The text with its citations in one form.
+    pub citations: Citations,
+    /// False for an abstention.
+    pub answered: bool,
+}
+
+/// Reads the model's output for `prompt`, or for the same prompt without some sources.
+pub fn read_answer(completion: &Completion, prompt: &Prompt) -> ReadAnswer {
+    let output = match completion.finish {
+        // A citation in which the answer was cut stays open.
         Finish::Length => citation::without_unclosed(&completion.text),
         Finish::End | Finish::Stop => &completion.text,
     };
-    let said = clean_text(said);
-    let said = said.trim();
+    let output = clean_text(output);
+    let output = output.trim();
     let sources = prompt.sources();
-    let citations = citation::read(said, &sources);
+    let citations = citation::read(output, &sources);
     match out_of_scope_language(&citations) {
         Some(language) => {
             let text = out_of_scope(language).to_owned();
-            (Citations { text, ..Citations::default() }, false)
+            ReadAnswer { citations: Citations { text, ..Citations::default() }, answered: false }
         }
-        None if prompt.prefill().is_empty() || said.is_empty() => (citations, true),
-        None => (citation::read(&format!("{} {said}", prompt.prefill()), &sources), true),
+        None if prompt.prefill().is_empty() || output.is_empty() => ReadAnswer { citations, answered: true },
+        None => {
+            let citations = citation::read(&format!("{} {output}", prompt.prefill()), &sources);
+            ReadAnswer { citations, answered: true }
+        }
     }
 }
 
 fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> Answer {
-    let (citations, said_something) = read_answer(&completion, &prompt);
-    let answered = said_something && !citations.text.is_empty();
-    // A model that says nothing has found nothing.
+    let ReadAnswer { citations, answered } = read_answer(&completion, &prompt);
+    let answered = answered && !citations.text.is_empty();
+    // Empty output is an abstention.
     let text = if citations.text.is_empty() { out_of_scope(input.language).to_owned() } else { citations.text };
     Answer {
         text,
@@ -233,7 +244,7 @@ fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> 
     }
 }
 
-/// The answer where there is no source to answer from.
+/// The abstention without sources.
 fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnMut(AnswerEvent)) -> Answer {
     let text = out_of_scope(input.language).to_owned();
     on_event(AnswerEvent::Text(text.clone()));

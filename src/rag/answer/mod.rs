@@ -1,9 +1,8 @@
-//! Completes a follow-up, translates it where the documents have another language, generates the answer, reads its
-//! citations or asks for them, suggests how to go on.
+//! Completes a follow-up, translates it, generates the answer with its citations, and suggests next questions.
 //!
-//! Takes a question, the turns before it and the hits; gives a [`Rewrite`], a [`Translation`] and an [`Answer`].
-//! Invariants: a citation is a source that was in the prompt, every other number is invalid; the first question of a
-//! conversation is never rewritten; text from the model is clean before anyone sees it.
+//! Takes a question, earlier turns and hits; gives a [`Rewrite`], a [`Translation`] and an [`Answer`].
+//! Invariants: a valid citation is a source of the prompt; the first question of a conversation is never rewritten;
+//! text from the model is cleaned before it is shown.
 //! Not here: finding evidence (`retrieval`), the wording of prompts (`prompt`, `assets/prompts`).
 
 mod abstention;
@@ -26,10 +25,12 @@ pub use asked_date::AskedDate;
 pub use citation_repair::{RepairedCitation, repair_citations};
 pub use error::AnswerError;
 pub use figures::MiscitedNumber;
-pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
+pub use generate::{
+    AnswerEvent, AnswerInput, AnswerSettings, ReadAnswer, answer_request, generate_answer, read_answer,
+};
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
-pub use translate::{TranslateInput, answer_language, translate, translation_wanted};
+pub use translate::{LanguagePair, TranslateInput, answer_language, translate, translation_wanted};
 pub use types::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
-//! Makes a follow-up intent-explicit (RAGonite, Fig. 6).
+//! Rewrites a follow-up into a completed question (RAGonite, Fig. 6).
 //!
-//! Takes a question and the turns before it, gives the completed question.
-//! Invariants: a first question, and one that can be understood alone and has a name or number of its own, are never
-//! changed, and no model is asked; a text of the model that is no usable question is never used; a question that leaves
-//! what was spoken of is given no name from there.
-//! Small models answer instead of completing, so what comes back is checked against what was asked.
+//! Takes a question and earlier turns, gives the completed question. Small models answer instead of completing, so
+//! their output is checked against the question.
+//! Invariants: a first question and a self-contained question with a name or number never change and call no model;
+//! unusable output is dropped; a question that changes the topic gets no names from before.
 
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::entity_carryover::{antecedents, dropped_entities, has_hallucinated_entity, is_said, parts, with_entities};
+use super::entity_carryover::{
+    antecedents, dropped_entities, has_hallucinated_entity, is_mentioned, parts, with_entities,
+};
 use super::rewrite_guard::{content_words, identifiers, keeps_identifiers, numbers, single_question};
 use super::translate::detect_question;
 use super::{AnswerError, Rewrite, RewriteHow};
@@ -18,10 +19,10 @@ use crate::retrieval::{Dependence, TopicShift, dependence, topic_shift};
 use ragonite_base::{CancelToken, Language, Millis, clean_line};
 use ragonite_inference::{Generate, GenerateRequest, Sampling};
 
-/// Content words with which a question may be about something of its own.
+/// Content words of a question that may have a topic of its own.
 const OWN_WORDS: usize = 2;
 
-/// What a follow-up is completed from.
+/// The input of a rewrite.
 #[derive(Debug, Clone, Copy)]
 pub struct RewriteInput<'a> {
     /// The domain's prompt prefix; empty for the default.
@@ -36,10 +37,10 @@ pub struct RewriteInput<'a> {
     pub settings: &'a PromptSettings,
 }
 
-/// Characters of a question that says itself what it is about, and that a small model would only garble.
+/// Characters of a question that is self-contained anyway and that a small model would garble.
 const LONG: usize = 1000;
 
-/// The rewrite of a conversation's first question: the question itself, and no model is asked.
+/// The rewrite of a first question: unchanged, without a model.
 pub fn first_question(question: &str) -> Rewrite {
     Rewrite {
         completed: clean_line(question),
@@ -50,17 +51,17 @@ pub fn first_question(question: &str) -> Rewrite {
     }
 }
 
-/// The rewrite of a completed question that the user edited: the text itself, and no model is asked.
+/// The rewrite of a completed question that the user edited: unchanged, without a model.
 pub fn edited_question(question: &str) -> Rewrite {
     Rewrite { how: RewriteHow::Edited, ..first_question(question) }
 }
 
-/// The rewrite of a completed question that is asked again: the text itself, and no model is asked.
+/// The rewrite of a completed question that is asked again: unchanged, without a model.
 pub fn question_again(question: &str) -> Rewrite {
     Rewrite { how: RewriteHow::Again, ..first_question(question) }
 }
 
-/// Completes `input.question`; always greedily, so that the same conversation is searched for the same text.
+/// Completes `input.question`; always greedily, so that the same conversation gives the same search.
 ///
 /// # Errors
 /// When the prompt cannot be built, the model fails, or with [`AnswerError::Canceled`].
@@ -95,9 +96,9 @@ pub fn rewrite(
     Ok(Rewrite { completed, how, prompt: Some(prompt), completion: Some(completion), total_ms })
 }
 
-/// The completed question with the names that the conversation gives it.
+/// The completed question with names from the conversation.
 fn named(usable: Option<String>, original: String, past: &[HistoryTurn]) -> (String, RewriteHow) {
-    // One that says what it is about in its own words may be about something else than the question before it.
+    // A question with content words of its own may have another topic than the previous one.
     let past = if points_back(&original) && topic_shift(&original) == TopicShift::Stays { past } else { &[] };
     let (text, missing, plain, added) = if let Some(text) = usable {
         let missing = dropped_entities(&text, &original, past);
@@ -109,7 +110,7 @@ fn named(usable: Option<String>, original: String, past: &[HistoryTurn]) -> (Str
     if missing.is_empty() { (text, plain) } else { (with_entities(&text, &missing, past), added) }
 }
 
-/// Whether a question cannot be about anything but what was spoken of.
+/// Whether a question can only be about the current topic.
 fn points_back(question: &str) -> bool {
     match dependence(question) {
         Dependence::Refers { .. } | Dependence::Elliptic { .. } => true,
@@ -118,47 +119,47 @@ fn points_back(question: &str) -> bool {
     }
 }
 
-/// The model's text as a completed question; nothing where it is none.
-fn usable(said: &str, original: &str, past: &[HistoryTurn]) -> Option<String> {
+/// The model's output as a completed question; none if unusable.
+fn usable(output: &str, original: &str, past: &[HistoryTurn]) -> Option<String> {
     let keeps = |line: &String| {
         is_of_one_language(line, original)
             && keeps_identifiers(line, original)
             && speaks_of_the_same(line, original, past)
             && asks_the_same(line, original, past)
     };
-    single_question(said, original).filter(keeps)
+    single_question(output, original).filter(keeps)
 }
 
-/// Whether the completed question has the language of the typed one, where both can be told: small models fall into that
+/// Whether completed and typed question have one language, if both can be detected: small models fall into the language
 /// of their instructions ("Und Kolmet?" became "What about Kolmet?").
 fn is_of_one_language(line: &str, original: &str) -> bool {
     detect_question(line).zip(detect_question(original)).is_none_or(|(completed, typed)| completed == typed)
 }
 
-/// Whether the completed question keeps a word of the typed one, where that has any, and is no earlier question over
-/// again: small models repeat the last question where the new one is short ("And buoys?").
+/// Whether the completed question keeps a word of the typed one and is no earlier question again: small models repeat
+/// the last question if the new one is short ("And buoys?").
 fn asks_the_same(line: &str, original: &str, past: &[HistoryTurn]) -> bool {
     let words = |text: &str| parts(text).collect::<HashSet<String>>();
-    let said = words(line);
-    // A question of two words does not show its language.
+    let line_words = words(line);
+    // Two words do not show the language.
     let is_function_word =
         |word: &str| [Language::English, Language::German].iter().any(|one| one.is_function_word(word));
     let own: Vec<String> = words(original).into_iter().filter(|word| !is_function_word(word)).collect();
-    let keeps = own.is_empty() || own.iter().any(|word| is_said(word, &said));
+    let keeps = own.is_empty() || own.iter().any(|word| is_mentioned(word, &line_words));
     let earlier = past.iter().flat_map(|turn| [&turn.question, &turn.completed_question]);
-    let repeats = earlier.map(|text| words(text)).any(|earlier| earlier == said) && words(original) != said;
+    let repeats = earlier.map(|text| words(text)).any(|earlier| earlier == line_words) && words(original) != line_words;
     keeps && !repeats
 }
 
-/// Whether the completed question shares a content word with the typed one or with the conversation, and brings no
-/// name or number of its own.
+/// Whether the completed question shares a content word with the typed one or the conversation and has no new name or
+/// number.
 fn speaks_of_the_same(line: &str, original: &str, past: &[HistoryTurn]) -> bool {
     let of_turn = |turn: &HistoryTurn| [turn.question.clone(), turn.completed_question.clone(), turn.answer.clone()];
-    let heard: Vec<String> = std::iter::once(original.to_owned()).chain(past.iter().flat_map(of_turn)).collect();
-    let heard = || heard.iter().map(String::as_str);
-    let known: HashSet<String> = heard().flat_map(content_words).collect();
+    let mentioned: Vec<String> = std::iter::once(original.to_owned()).chain(past.iter().flat_map(of_turn)).collect();
+    let mentioned = || mentioned.iter().map(String::as_str);
+    let known: HashSet<String> = mentioned().flat_map(content_words).collect();
     let shares = content_words(line).iter().any(|word| known.contains(word));
-    // A name or number that nobody mentioned is made up, or borrowed from elsewhere.
-    let borrowed = numbers(line).any(|number| !known.contains(&number)) || has_hallucinated_entity(line, heard());
+    // A name or number that nobody mentioned is made up.
+    let borrowed = numbers(line).any(|number| !known.contains(&number)) || has_hallucinated_entity(line, mentioned());
     shares && !borrowed
 }

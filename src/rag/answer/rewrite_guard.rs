@@ -1,8 +1,8 @@
-//! Whether what a model wrote is one question that says what was asked.
+//! Checks whether a model's output is a single question with the content of the original one.
 //!
-//! Takes a text of a model and the question it was made from. Pure.
-//! A name is said where it stands as a word of its own: `9.0` is not in `9.0.2`, nor `IT` in `with`.
-//! Not here: what a completed question (`rewrite`) or a translated one (`translate`) must have beside.
+//! Takes the output and the question it was made from. Pure.
+//! A name must occur as a word: `9.0` does not occur in `9.0.2`, nor `IT` in `with`.
+//! Not here: further checks of completed questions (`rewrite`) and translations (`translate`).
 
 use std::collections::HashSet;
 
@@ -11,18 +11,18 @@ use super::citation;
 use super::translate::detect_question;
 use ragonite_base::clean_line;
 
-/// Characters a question made by a model may have beyond three times those of the typed one.
+/// Characters of the output beyond three times the length of the typed question.
 const SPARE_LENGTH: usize = 60;
 
-/// Endings that a word takes and stays the same name, in English and German.
+/// Endings that keep a name the same, in English and German.
 const ENDINGS: &[&str] = &["s", "es", "e", "n", "en"];
 
-/// Least letters of a word that is told under its endings: `Anna` is no form of `Ann`.
+/// Fewest letters of a name that may have an ending: `Anna` is no form of `Ann`.
 const LEAST_STEM: usize = 4;
 
-/// The model's text as one question that asks what `original` asks by its form; nothing where it is none.
-pub(super) fn single_question(said: &str, original: &str) -> Option<String> {
-    let mut lines = said.trim().lines().filter(|line| !line.trim().is_empty());
+/// The output as one question with the form of `original`; none if unusable.
+pub(super) fn single_question(output: &str, original: &str) -> Option<String> {
+    let mut lines = output.trim().lines().filter(|line| !line.trim().is_empty());
     let line = bare(&clean_line(lines.next()?)).to_owned();
     let citations = citation::read(&line, &[]);
     let refuses = out_of_scope_language(&citations).is_some();
@@ -34,7 +34,7 @@ pub(super) fn single_question(said: &str, original: &str) -> Option<String> {
     sound.then_some(line)
 }
 
-/// Whether there are more sentences than were typed.
+/// Whether the line has more sentences than the original.
 fn says_more(line: &str, original: &str) -> bool {
     let ends = |text: &str| {
         let words = text.split_whitespace();
@@ -43,25 +43,25 @@ fn says_more(line: &str, original: &str) -> bool {
     ends(line) > ends(original).max(1)
 }
 
-/// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
+/// Words that mean one thing only and must be kept: versions, ticket ids, abbreviations, code.
 pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     runs(text).filter(|word| is_identifier(word))
 }
 
-/// Whether a text is identifiers and nothing else, so that nothing is asked of them: `XY-1654`, `9.0.2 B2`. What is written
-/// in capitals throughout has a language that tells it.
+/// Whether a text consists of identifiers only: `XY-1654`, `9.0.2 B2`. Not a text in capitals throughout, whose
+/// language can be detected.
 pub(super) fn is_names_alone(text: &str) -> bool {
     let mut words = runs(text).filter(|word| !word.is_empty()).peekable();
     words.peek().is_some() && words.all(is_identifier) && detect_question(text).is_none()
 }
 
-/// Words, with what dots, hyphens and underscores hold together.
+/// Words; dots, hyphens and underscores are part of them.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     text.split(move |c: char| !is_inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
-/// Whether a word stands for one thing only, by its form.
+/// Whether a word has the form of an identifier.
 pub(super) fn is_identifier(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
 }
@@ -71,19 +71,19 @@ pub(super) fn keeps_identifiers(line: &str, original: &str) -> bool {
     identifiers(original).all(|name| says_name(line, name))
 }
 
-/// Whether a text has a name as a word of its own, in any case. `XY-1654` and `XY-165-2` do not say `XY-165`; a compound
-/// such as `SSH-Schlüssel` or `B2-Board` says the name it is made of, and so does a name with an ending.
+/// Whether a text has a name as a word, in any case. `XY-1654` and `XY-165-2` do not have `XY-165`; a compound such as
+/// `SSH-Schlüssel` or `B2-Board` has its name, and so has an inflected name.
 pub(super) fn says_name(text: &str, name: &str) -> bool {
     let mut places = text.char_indices().map(|(at, _)| text.split_at(at));
     places.any(|(before, rest)| {
         length_at_start(rest, name).is_some_and(|length| {
-            let (said, behind) = rest.split_at(length);
-            begins_alone(before, name) && ends_alone(said, behind, name)
+            let (written, behind) = rest.split_at(length);
+            begins_alone(before, name) && ends_alone(written, behind, name)
         })
     })
 }
 
-/// How many bytes `name` takes at the beginning of a text, in any case; nothing where the text begins otherwise.
+/// Bytes of `name` at the beginning of a text, in any case; none if the text begins otherwise.
 fn length_at_start(text: &str, name: &str) -> Option<usize> {
     let mut left = name.chars().flat_map(char::to_lowercase).peekable();
     for (at, c) in text.char_indices() {
@@ -97,11 +97,11 @@ fn length_at_start(text: &str, name: &str) -> Option<usize> {
     left.peek().is_none().then_some(text.len())
 }
 
-/// Whether a name that stands behind `before` is not the end of a longer one.
+/// Whether a name after `before` is not the end of a longer name.
 fn begins_alone(before: &str, name: &str) -> bool {
     let joined = |join: char| before.strip_suffix(join).filter(|rest| rest.ends_with(char::is_alphanumeric));
     let is_of_a_number = name.starts_with(is_digit) && joined('.').is_some_and(|rest| rest.ends_with(is_digit));
-    // The last part of `TEST-B2` is no board; that of `Notfall-SSH` is the same SSH.
+    // `TEST-B2` is no board B2; `Notfall-SSH` is SSH.
     let is_other = joined('-').is_some_and(|rest| {
         let part = rest.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         has_digit(name) || has_digit(part)
@@ -109,30 +109,30 @@ fn begins_alone(before: &str, name: &str) -> bool {
     !before.ends_with(char::is_alphanumeric) && joined('_').is_none() && !is_of_a_number && !is_other
 }
 
-/// Whether a name, `said` so and followed by `behind`, is not the beginning of a longer one.
-fn ends_alone(said: &str, behind: &str, name: &str) -> bool {
+/// Whether a name, written as `written` and followed by `behind`, is not the beginning of a longer name.
+fn ends_alone(written: &str, behind: &str, name: &str) -> bool {
     let word_end = |text: &str| text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     let (ending, behind) = behind.split_at(word_end(behind));
     let joined = |join: char| behind.strip_prefix(join).filter(|rest| rest.starts_with(char::is_alphanumeric));
     let is_of_a_number = name.ends_with(is_digit) && joined('.').is_some_and(|rest| rest.starts_with(is_digit));
     let is_other = joined('-').is_some_and(|rest| {
         let part = &rest[..word_end(rest)];
-        // `9.0-Release` speaks of 9.0, `9.0-rc` does not.
+        // `9.0-Release` is about 9.0, `9.0-rc` is not.
         has_digit(part) || (has_digit(name) && !is_noun(part))
     });
-    may_end(said, ending, name) && joined('_').is_none() && !is_of_a_number && !is_other
+    may_end(written, ending, name) && joined('_').is_none() && !is_of_a_number && !is_other
 }
 
-/// Whether a name with these letters behind it is the same name.
-fn may_end(said: &str, ending: &str, name: &str) -> bool {
+/// Whether a name with this ending is the same name.
+fn may_end(written: &str, ending: &str, name: &str) -> bool {
     let is_long = name.chars().count() >= LEAST_STEM && name.chars().all(char::is_alphabetic);
     let inflects = is_long && !is_identifier(name) && ENDINGS.contains(&ending);
-    // `PCRs` are several, but `its` is no IT.
-    let is_plural = ending == "s" && is_identifier(said) && !has_digit(said);
+    // `PCRs` is a plural, but `its` is no `IT`.
+    let is_plural = ending == "s" && is_identifier(written) && !has_digit(written);
     ending.is_empty() || inflects || is_plural
 }
 
-/// Whether a word is written as German nouns are.
+/// Whether a word is capitalized like a German noun.
 fn is_noun(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(char::is_uppercase) && !letters.as_str().is_empty() && letters.all(char::is_lowercase)
@@ -146,11 +146,11 @@ fn has_digit(word: &str) -> bool {
     word.contains(is_digit)
 }
 
-/// Whether a translation has what every language writes in the same way: all that has a digit, and of the other names at
-/// least half ("OS" may become "operating system"). Of `SSH-Schlüssel` that is `ssh`, of `XY-165-Meldung` `xy-165`.
+/// Whether a translation keeps the names: all with a digit, and at least half of the others ("OS" may become "operating
+/// system"). Of `SSH-Schlüssel` the name is `ssh`, of `XY-165-Meldung` `xy-165`.
 pub(super) fn keeps_entities(line: &str, original: &str) -> bool {
     let (numbers, others): (Vec<&str>, Vec<&str>) = runs(original).partition(|run| has_digit(run));
-    // One such as `2024-2025` may become two words.
+    // `2024-2025` may become two words.
     let is_kept = |run: &&str| {
         says_name(line, run) || says_name(line, core(run)) || named_parts(run).all(|part| says_name(line, part))
     };
@@ -159,7 +159,7 @@ pub(super) fn keeps_entities(line: &str, original: &str) -> bool {
     numbers.iter().all(is_kept) && 2 * kept >= names.len()
 }
 
-/// A name without the words that a compound has behind it.
+/// A name without the other words of a compound.
 fn core(run: &str) -> &str {
     let mut core = run;
     while let Some((name, word)) = core.rsplit_once('-')
@@ -170,12 +170,12 @@ fn core(run: &str) -> &str {
     core
 }
 
-/// The parts of a run that are names themselves.
+/// The parts of a run that are names.
 fn named_parts(run: &str) -> impl Iterator<Item = &str> {
     run.split('-').filter(|part| is_identifier(part))
 }
 
-/// Without the quotes and labels models put around a question.
+/// Without the quotes and labels that models put around a question.
 fn bare(line: &str) -> &str {
     const QUOTES: &[char] = &['"', '\'', '“', '”', '„', '»', '«', '`', '*'];
     const LABELS: &[&str] = &[

@@ -1,7 +1,7 @@
-//! Cleans text that comes in pieces.
+//! Cleans streamed text.
 //!
-//! Invariant: the pieces that come out, joined, are `clean_text` of the pieces that went in, joined; no piece holds a
-//! part of an escape sequence.
+//! Invariant: the joined output is `clean_text` of the joined input; no piece of output has a part of an escape
+//! sequence.
 
 use ragonite_base::clean_text;
 
@@ -12,10 +12,10 @@ pub(super) struct CleanStream {
 }
 
 impl CleanStream {
-    /// Adds a piece and gives what is certain.
+    /// Adds a piece, gives the text that is final.
     pub(super) fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
-        // A sequence reaches at most to the end of its line; models write none, so nobody waits.
+        // An escape sequence ends with its line at the latest. Models write none, so the stream does not stall.
         let certain = match self.held.find(begins_sequence) {
             None => self.held.len(),
             Some(start) => match self.held[start..].rfind('\n') {
@@ -30,7 +30,7 @@ impl CleanStream {
         clean_text(&std::mem::replace(&mut self.held, rest))
     }
 
-    /// What was held back.
+    /// The held text.
     pub(super) fn finish(self) -> String {
         clean_text(&self.held)
     }

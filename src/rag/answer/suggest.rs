@@ -1,8 +1,8 @@
-//! Questions to go on with after an answer (RAGonite's demo, Fig. 2, box 12).
+//! Suggests next questions after an answer (RAGonite's demo, Fig. 2, box 12).
 //!
-//! Takes a finished answer and its hits, gives at most [`MOST`] questions that the sources at hand can answer.
-//! Invariants: every question is clean, one line, ends with a question mark, was not asked before, and most of what it
-//! names stands in the sources or in the conversation; where the model says nothing of use there are none.
+//! Takes an answer and its hits, gives at most [`MOST`] questions that the sources can answer.
+//! Invariants: every question is clean, one line, ends with a question mark and is new; most of its content words are
+//! in the sources or the conversation. Unusable output gives none.
 //! Not here: showing and asking them (`tui`, `app`).
 
 use std::collections::HashSet;
@@ -19,18 +19,18 @@ use ragonite_inference::{Generate, GenerateRequest, Sampling};
 /// Most questions.
 pub const MOST: usize = 3;
 
-/// Tokens for all of them.
+/// Most tokens of all questions.
 const MAX_TOKENS: usize = 110;
 
-/// Of what a question names, the part that must stand in the sources.
+/// Least share of a question's content words in the sources.
 const GROUNDED: f64 = 0.6;
 
-/// Letters of a question before its mark, as in the grammar.
+/// Most characters of a question before its mark, as in the grammar.
 const LONGEST: usize = 110;
-/// Three numbered lines, each a question (GBNF).
+/// GBNF grammar: three numbered lines with a question each.
 const GRAMMAR: &str = "root ::= \"1. \" line \"\\n2. \" line \"\\n3. \" line\nline ::= [^\\n?]{8,110} \"?\"";
 
-/// Whether questions to go on with are looked for after an answer.
+/// Whether questions are suggested after an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Suggestions {
@@ -41,12 +41,12 @@ pub enum Suggestions {
     Off,
 }
 
-/// What is gone on from.
+/// The input of suggestions.
 #[derive(Debug, Clone, Copy)]
 pub struct SuggestInput<'a> {
     /// The completed question.
     pub question: &'a str,
-    /// Its answer with its prompt.
+    /// Its answer.
     pub answer: &'a Answer,
     /// The hits that were in the prompt.
     pub hits: &'a [Hit],
@@ -67,7 +67,7 @@ pub fn suggest(
     if input.answer.prompt.sources().is_empty() {
         return Ok(Vec::new());
     }
-    // A question would repeat the sources that the answer names.
+    // With citations the questions would repeat the cited sources.
     let answer = clean_line(&super::citation::read(&input.answer.text, &[]).without_marks());
     let prompt = SuggestPrompt {
         prompt: &input.answer.prompt,
@@ -84,17 +84,17 @@ pub fn suggest(
         max_tokens: MAX_TOKENS,
         draft: Vec::new(),
     };
-    let said = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {})?;
-    Ok(usable(&said.text, input))
+    let output = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {})?;
+    Ok(usable(&output.text, input))
 }
 
-/// The questions in what the model said.
-fn usable(said: &str, input: &SuggestInput<'_>) -> Vec<String> {
+/// The usable questions in the model's output.
+fn usable(output: &str, input: &SuggestInput<'_>) -> Vec<String> {
     let sources = input.hits.iter().map(|hit| hit.text.as_str());
     let known: HashSet<String> = sources.chain([input.question]).flat_map(content_words).collect();
     let mut taken: HashSet<String> = input.asked.iter().map(String::as_str).chain([input.question]).map(form).collect();
     let mut questions = Vec::new();
-    for line in said.lines() {
+    for line in output.lines() {
         let line =
             clean_line(line.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".)- ".contains(letter)));
         let sound = is_whole(&line) && is_grounded(&line, input.answer.language, &known);
@@ -106,10 +106,10 @@ fn usable(said: &str, input: &SuggestInput<'_>) -> Vec<String> {
     questions
 }
 
-/// Whether it ends as a question does, and no word is missing before the mark.
+/// Whether the line is a complete question.
 fn is_whole(line: &str) -> bool {
     let Some(asked) = line.strip_suffix('?') else { return false };
-    // At its longest the grammar ended it, wherever that was.
+    // At its greatest length the grammar cut it.
     asked.chars().count() < LONGEST && asked.ends_with(|last: char| last.is_alphanumeric() || ")\"'”’“»".contains(last))
 }
 
@@ -119,7 +119,7 @@ fn is_grounded(line: &str, language: Language, known: &HashSet<String>) -> bool 
     !words.is_empty() && there as f64 >= GROUNDED * words.len() as f64
 }
 
-/// What makes two questions the same.
+/// Two questions with the same letters and digits are the same.
 fn form(question: &str) -> String {
     let letters = question.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

@@ -349,8 +349,14 @@ fn a_translation_is_wanted_where_the_documents_have_another_language() {
     use crate::retrieval::Translate;
     let (english, german) = (Language::English, Language::German);
     let wanted = |question, documents, setting| translation_wanted(question, documents, setting);
-    assert_eq!(wanted("Wer lagert die Akkus?", english, Translate::Auto), Some((german, english)));
-    assert_eq!(wanted("Who stores the batteries?", german, Translate::Auto), Some((english, german)));
+    assert_eq!(
+        wanted("Wer lagert die Akkus?", english, Translate::Auto),
+        Some(LanguagePair { from: german, to: english })
+    );
+    assert_eq!(
+        wanted("Who stores the batteries?", german, Translate::Auto),
+        Some(LanguagePair { from: english, to: german })
+    );
     assert_eq!(wanted("Who stores the batteries?", english, Translate::Auto), None);
     assert_eq!(wanted("Wer lagert die Akkus?", english, Translate::Off), None);
     assert_eq!(wanted(" ", german, Translate::Auto), None);
@@ -459,16 +465,16 @@ fn where_a_model_only_cites_it_writes_on_from_a_beginning_and_what_it_cited_is_n
     let said = |text: &str, finish| Completion { text: text.to_owned(), finish, ..answer.completion.clone() };
     let read = |completion: &Completion| read_answer(completion, &answer.prompt);
     let red = "Laut den Quellen ist sie rot [Source 2].";
-    assert_eq!(read(&said("ist sie rot [Source 2].", Finish::End)).0.text, red);
+    assert_eq!(read(&said("ist sie rot [Source 2].", Finish::End)).citations.text, red);
     assert_eq!(
-        read(&said("ist sie rot [Source 2]. Und [Source", Finish::Length)).0.text,
+        read(&said("ist sie rot [Source 2]. Und [Source", Finish::Length)).citations.text,
         format!("{red} Und"),
         "nobody closes a citation in which an answer was cut"
     );
     let nothing = out_of_scope(Language::German);
     assert_eq!(
         read(&said(nothing, Finish::End)),
-        (Citations { text: nothing.to_owned(), ..Citations::default() }, false)
+        ReadAnswer { citations: Citations { text: nothing.to_owned(), ..Citations::default() }, answered: false }
     );
     assert_eq!(answer.prompt.without(&[1]).prefill(), answer.prompt.prefill());
 }

@@ -1,11 +1,10 @@
-//! Puts a question into the language of the documents, to be searched beside the question itself.
+//! Translates a question into the language of the documents for the search.
 //!
 //! Takes a completed question and two languages, gives a [`Translation`].
-//! Invariants: the answer does not depend on it, only what is found does; a text of the model that is no usable
-//! translation is dropped; the same question gives the same translation whatever was asked before.
-//! A question of names alone has no language: it is not translated, and is answered in that of the documents.
-//! Not here: when one is wanted ([`translation_wanted`] says it, the caller asks), searching (`retrieval`), by which words
-//! a language is told (`base`).
+//! Invariants: only the search depends on the translation, the answer does not; unusable output is dropped; the same
+//! question always gives the same translation.
+//! A question of identifiers has no language: it is not translated, and the answer has the language of the documents.
+//! Not here: language detection (`base`), searching (`retrieval`).
 
 use std::time::Instant;
 
@@ -16,16 +15,15 @@ use crate::retrieval::Translate;
 use ragonite_base::{CancelToken, Language, Millis, clean_line};
 use ragonite_inference::{Generate, GenerateRequest, Sampling};
 
-/// Longest question in characters that is translated. Beyond it small models lose the thread, and on a processor alone
-/// it would take a minute.
+/// Most characters of a question that is translated. Small models fail beyond, and a CPU would take a minute.
 const LONGEST: usize = 600;
 
-/// What is translated.
+/// The input of a translation.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslateInput<'a> {
     /// The completed question.
     pub question: &'a str,
-    /// Its language.
+    /// The language of the question.
     pub from: Language,
     /// The language of the documents.
     pub to: Language,
@@ -33,23 +31,32 @@ pub struct TranslateInput<'a> {
     pub max_tokens: usize,
 }
 
-/// The languages from and to which `question` is to be translated; nothing where it has the language of the documents
-/// already, where no word tells its language, or where translating is switched off.
+/// The languages of a translation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LanguagePair {
+    /// The language of the question.
+    pub from: Language,
+    /// The language of the documents.
+    pub to: Language,
+}
+
+/// The languages of a translation of `question`; none if it has the language of the documents or no detectable one, or
+/// if translation is off.
 #[must_use]
-pub fn translation_wanted(question: &str, documents: Language, setting: Translate) -> Option<(Language, Language)> {
+pub fn translation_wanted(question: &str, documents: Language, setting: Translate) -> Option<LanguagePair> {
     let from = detect_question(question)?;
-    (setting == Translate::Auto && from != documents).then_some((from, documents))
+    (setting == Translate::Auto && from != documents).then_some(LanguagePair { from, to: documents })
 }
 
-/// The language of an answer: the one that is asked for, else that of the question as typed, else that of the completed
-/// one, where a word tells it, else that of the documents.
+/// The language of an answer: from the settings, else of the typed question, else of the completed one, else of the
+/// documents.
 #[must_use]
-pub fn answer_language((typed, completed): (&str, &str), documents: Language, wanted: AnswerLanguage) -> Language {
-    let told = || detect_question(typed).or_else(|| detect_question(completed));
-    wanted.wanted().or_else(told).unwrap_or(documents)
+pub fn answer_language(typed: &str, completed: &str, documents: Language, wanted: AnswerLanguage) -> Language {
+    let detected = || detect_question(typed).or_else(|| detect_question(completed));
+    wanted.wanted().or_else(detected).unwrap_or(documents)
 }
 
-/// The language of a question; nothing where no word tells it, as where it is made of identifiers.
+/// The detected language of a question; none if no word shows it, as with identifiers.
 pub(super) fn detect_question(question: &str) -> Option<Language> {
     // The `IT` of `IT-1654` is no English word.
     let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
@@ -60,7 +67,7 @@ pub(super) fn detect_question(question: &str) -> Option<Language> {
     }
 }
 
-/// Translates `input.question`; always greedily, so that the same question is searched for the same text.
+/// Translates `input.question`; always greedily, so that the same question gives the same search.
 ///
 /// # Errors
 /// When the prompt cannot be built, the model fails, or with [`AnswerError::Canceled`].
@@ -100,9 +107,9 @@ pub fn translate(
     Ok(Translation { text, from, to, how, prompt: Some(prompt), completion: Some(completion), total_ms })
 }
 
-/// The model's text as a translation of `original`; nothing where it is none.
-fn usable(said: &str, original: &str, to: Language) -> Option<String> {
-    let line = single_question(said, original).filter(|line| keeps_entities(line, original))?;
+/// The model's output as a translation of `original`; none if unusable.
+fn usable(output: &str, original: &str, to: Language) -> Option<String> {
+    let line = single_question(output, original).filter(|line| keeps_entities(line, original))?;
     let known: Vec<String> = numbers(original).collect();
     let borrowed = numbers(&line).any(|number| !known.contains(&number));
     let is_the_same = line.to_lowercase() == original.to_lowercase();
@@ -124,8 +131,8 @@ mod tests {
             }
         }
         let wanted = |question, documents| translation_wanted(question, documents, Translate::Auto);
-        assert_eq!(wanted("What is XY-1654?", GERMAN), Some((ENGLISH, GERMAN)));
-        assert_eq!(wanted("WER WAR AN DER PUMPE?", ENGLISH), Some((GERMAN, ENGLISH)));
+        assert_eq!(wanted("What is XY-1654?", GERMAN), Some(LanguagePair { from: ENGLISH, to: GERMAN }));
+        assert_eq!(wanted("WER WAR AN DER PUMPE?", ENGLISH), Some(LanguagePair { from: GERMAN, to: ENGLISH }));
     }
 
     #[test]
@@ -139,7 +146,7 @@ mod tests {
             ("Dienstreise Kosten", "Dienstreise Kosten", GERMAN, GERMAN),
             ("XY-1654", "XY-1654", ENGLISH, ENGLISH),
         ] {
-            let language = |wanted| answer_language((typed, completed), documents, wanted);
+            let language = |wanted| answer_language(typed, completed, documents, wanted);
             assert_eq!(language(AnswerLanguage::Auto), expected, "{typed} {completed}");
             assert_eq!(language(AnswerLanguage::De), Language::German, "it is asked for");
         }

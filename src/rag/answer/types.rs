@@ -1,4 +1,4 @@
-//! What rewriting and answering give.
+//! Results of rewriting, translating and answering.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,151 +7,147 @@ use crate::prompt::Prompt;
 use ragonite_base::{Language, Millis};
 use ragonite_inference::{Completion, Finish, Sampling};
 
-/// How the completed question came about.
+/// Origin of the completed question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RewriteHow {
-    /// First question of the conversation: nothing to complete.
+    /// First question of the conversation, nothing to complete.
     First,
-    /// A follow-up that says itself what it is about, so that no model is asked.
+    /// A self-contained follow-up; no model was called.
     Complete,
     /// The model completed it.
     Model,
-    /// The model completed it, and names that it lost were added.
+    /// The model completed it, and dropped names were added.
     Mended,
-    /// The model's text was no usable question; the names that the conversation gives were added to the original.
+    /// The model's output was unusable; names from the conversation were added to the original.
     Named,
-    /// The model's text was no usable question, so the original was kept.
+    /// The model's output was unusable; the original was kept.
     Kept,
-    /// The user edited a completed question: it says all there is to say, and no model is asked.
+    /// The user edited the completed question; no model was called.
     Edited,
-    /// The completed question of the turn that is asked again, as it was; no model is asked.
+    /// The completed question of a turn that is asked again; no model was called.
     Again,
 }
 
-/// A question made self-contained.
+/// The result of a rewrite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rewrite {
     /// The completed question.
     pub completed: String,
-    /// How it came about.
+    /// Origin of the completed question.
     pub how: RewriteHow,
-    /// What the model was asked; none for a first question.
+    /// The prompt; none without a model.
     pub prompt: Option<Prompt>,
-    /// What the model said; none for a first question.
+    /// The model's output; none without a model.
     pub completion: Option<Completion>,
     /// Time of the step.
     pub total_ms: Millis,
 }
 
-/// How a translation came about.
+/// Origin of a translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TranslationHow {
     /// The model translated it.
     Model,
-    /// It was translated before.
+    /// From an earlier translation of the question.
     Known,
-    /// The model's text was no usable translation.
+    /// The model's output was unusable.
     Dropped,
-    /// The question is too long to be translated, and no model is asked.
+    /// The question is too long; no model was called.
     TooLong,
 }
 
-/// A question in the language of the documents.
+/// The result of a translation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Translation {
-    /// The translated question; none where there is none to search for.
+    /// The translated question; none if unusable.
     pub text: Option<String>,
     /// The language of the question.
     pub from: Language,
     /// The language of the documents.
     pub to: Language,
-    /// How it came about.
+    /// Origin of the translation.
     pub how: TranslationHow,
-    /// What the model was asked.
+    /// The prompt.
     pub prompt: Option<Prompt>,
-    /// What the model said.
+    /// The model's output.
     pub completion: Option<Completion>,
     /// Time of the step.
     pub total_ms: Millis,
 }
 
-/// An answer with what it rests on.
+/// An answer with its prompt and citations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The answer as shown, citations in one form: `[Source 1, Source 2]`.
     pub text: String,
-    /// False iff the answer is the out-of-scope sentence.
+    /// False for an abstention.
     pub answered: bool,
-    /// Cited sources that were in the prompt, ascending.
+    /// Cited numbers that are sources of the prompt, ascending.
     pub citations: Vec<usize>,
-    /// Cited numbers that were not, ascending.
+    /// Cited numbers that are not, ascending.
     pub invalid_citations: Vec<usize>,
-    /// Language of the answer's out-of-scope sentence and instructions.
+    /// Language of the out-of-scope sentence and the instructions.
     pub language: Language,
-    /// What the model was asked.
+    /// The prompt.
     pub prompt: Prompt,
-    /// How tokens were chosen.
+    /// How tokens were sampled.
     pub sampling: Sampling,
-    /// What the model said, as it said it.
+    /// The raw output of the model.
     pub completion: Completion,
-    /// The sources it named when it was asked for them, where it had named none.
+    /// Repaired citations, if the answer had none.
     #[serde(default)]
     pub named: Option<RepairedCitation>,
 }
 
 impl Answer {
-    /// The answer without the sources that were asked for afterwards: what other answers are compared with.
+    /// The answer without repaired citations, for comparison with other answers.
     #[must_use]
     pub fn own_text(&self) -> &str {
         let mark = self.named.as_ref().map_or("", |named| named.mark.as_str());
         self.text.strip_suffix(mark).unwrap_or(&self.text)
     }
 
-    /// What a follow-up is searched by: the sources it cites of its own accord. Those it was asked for it had to name, and
-    /// what says that the answer is not there rests on nothing.
+    /// The citations that the next search may rely on. Repaired ones were forced, and an abstention rests on no source.
     #[must_use]
     pub fn cited_sources(&self) -> &[usize] {
         if self.answered && self.named.is_none() { &self.citations } else { &[] }
     }
 
-    /// The hits that are cited by what is explained: this answer, or the text that the model gave in its place to the same
-    /// prompt.
+    /// The hits cited by the explained text: this answer, or the text that was regenerated for the same prompt.
     #[must_use]
     pub fn cited_by(&self, instead: Option<&str>) -> Vec<usize> {
         instead.map_or_else(|| self.citations.clone(), |text| citation::read(text, &self.prompt.sources()).valid)
     }
 
-    /// Whether it ends where an answer has to end at the latest, and not where the model was done.
+    /// Whether the answer reached the token limit.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.completion.finish == Finish::Length
     }
 
-    /// Its figures that stand in none of its sources, nor in the question: made up or worked out, they cannot be looked up.
-    /// None of an answer that was stopped, whose sources are not known.
+    /// Figures that neither sources nor question have. None for a stopped answer, whose sources are unknown.
     #[must_use]
     pub fn ungrounded_numbers(&self) -> Vec<String> {
         let is_known = self.answered && !self.prompt.segments.is_empty();
         if is_known { figures::ungrounded_numbers(&self.text, &self.prompt) } else { Vec::new() }
     }
 
-    /// Its figures that only sources have which it does not cite: what it cites does not say them.
+    /// Figures that only uncited sources have.
     #[must_use]
     pub fn miscited_numbers(&self) -> Vec<MiscitedNumber> {
         if self.answered { figures::miscited_numbers(&self.text, &self.prompt, &self.citations) } else { Vec::new() }
     }
 
-    /// The date that the question asks about where no source that it cites has it: what is said of another one is easily
-    /// taken for it.
+    /// The date of the question, if no cited source has it.
     #[must_use]
     pub fn uncited_date(&self) -> Option<AskedDate> {
         if self.answered { asked_date::uncited_date(&self.prompt, &self.citations) } else { None }
     }
 
-    /// Sources that say what the answer says, and that it does not cite, ascending; none where those that it cites have
-    /// some of its words, or where its figures tell it already.
+    /// Uncited sources that say what the answer says, ascending; none if cited sources have some of its words, or if
+    /// its figures give a warning already.
     #[must_use]
     pub fn overlapping_uncited(&self) -> Vec<usize> {
         if !self.answered || !self.miscited_numbers().is_empty() {
@@ -160,8 +156,7 @@ impl Answer {
         elsewhere::overlapping_uncited(&self.text, &self.prompt, &self.citations, self.language)
     }
 
-    /// What is to be known before the answer is relied on: a date, figures and words that are not where one would look for
-    /// them, and sources that it was not given.
+    /// Warnings: dates, figures and words that are not in the cited sources, and citations without a source.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -192,13 +187,13 @@ impl Answer {
         .collect()
     }
 
-    /// Writing it and asking for its sources.
+    /// Time of the answer and of citation repair.
     #[must_use]
     pub fn total_ms(&self) -> Millis {
         self.completion.total_ms + self.named.as_ref().map(|named| named.completion.total_ms).unwrap_or_default()
     }
 
-    /// Whether it names sources and has no word of its own, as small models answer at times.
+    /// Whether the answer has citations but no words, as from small models at times.
     #[must_use]
     pub fn only_cites(&self) -> bool {
         let own = self.text.strip_prefix(self.prompt.prefill()).unwrap_or(&self.text);

@@ -1,8 +1,9 @@
-//! Groups near-identical evidences, so that one copy does not hide what the other contributes.
+//! Clusters near-identical sources, so that a source does not hide the contribution of its copy.
 //!
-//! Takes one embedding per source, gives a partition of their ranks: DBSCAN on cosine distance, noise as clusters of one.
-//! Invariant: the result does not depend on the order of the sources. Plain DBSCAN gives a border point to whichever
-//! cluster reaches it first; here it goes to its nearest core point, the better rank where two are as near.
+//! Takes one embedding per source, gives a partition of their ranks: DBSCAN on cosine distance, noise as clusters of
+//! one.
+//! Invariant: the result does not depend on the order of the sources. Plain DBSCAN gives a border point to the first
+//! cluster that reaches it; here it goes to its nearest core point, with ties to the better rank.
 //! Not here: which sources are in the prompt (`counterfactual`).
 
 use std::collections::BTreeMap;
@@ -13,14 +14,13 @@ use ragonite_inference::Embedding;
 /// A source with the embedding of its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceVector {
-    /// Its number in the prompt.
+    /// Its source number in the prompt.
     pub rank: usize,
-    /// The embedding of its contextualized text, as in the index.
+    /// The embedding of its contextualized text.
     pub embedding: Embedding,
 }
 
-/// The clusters as ascending ranks, the cluster with the best rank first. Of several sources with one rank the first
-/// counts.
+/// The clusters as ascending ranks, the cluster with the best rank first. For a repeated rank the first source counts.
 #[must_use]
 pub fn cluster(sources: &[SourceVector], settings: &AttributionSettings) -> Vec<Vec<usize>> {
     let mut by_rank: BTreeMap<usize, &Embedding> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn cluster(sources: &[SourceVector], settings: &AttributionSettings) -> Vec<
     clusters
 }
 
-/// For every point the points within reach, itself included, each with its distance.
+/// For every point, the points within `eps`, itself included, with their distances.
 struct Neighbours(Vec<Vec<(usize, f64)>>);
 
 impl Neighbours {
@@ -50,7 +50,7 @@ impl Neighbours {
         Self((0..points.len()).map(within_reach).collect())
     }
 
-    /// One label per point: the lowest index of the core points it is connected to, its own index for noise.
+    /// One label per point: the lowest index of its connected core points, its own index for noise.
     fn labels(&self, min_points: usize) -> Vec<usize> {
         let is_core: Vec<bool> = self.0.iter().map(|near| near.len() >= min_points).collect();
         let mut labels: Vec<Option<usize>> = vec![None; self.0.len()];
@@ -71,7 +71,7 @@ impl Neighbours {
             .collect()
     }
 
-    /// Labels every core point that is connected to `seed` through core points.
+    /// Labels the core points that are connected to `seed` through core points.
     fn spread(&self, seed: usize, is_core: &[bool], labels: &mut [Option<usize>]) {
         let mut open = vec![seed];
         while let Some(core) = open.pop() {

@@ -1,14 +1,12 @@
-//! What the answer would be without each cluster of evidences (RAGonite, Sec. 5, Algorithm 1).
+//! Counterfactual attribution: the answer without each cluster of sources (RAGonite, Sec. 5, Algorithm 1).
 //!
-//! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
-//! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
-//! removed together: where the answer stays the same, each is settled by that; where it does not, they have one value.
-//! Where answers are sampled several times, each is held against what the same random numbers give with every source: so
-//! what differs is the source's work, not chance.
-//! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
-//! tokens of its original; answers are compared by what they say, never by the sources they name; a value that is only
-//! estimated is replaced before the end.
-//! Not here: which clusters, in which order (`query_weights`), estimating (`masked_estimate`).
+//! Takes an answer with its prompt, a generator and an embedder. Leaves out one cluster at a time and regenerates; the
+//! contribution is 1 minus the similarity of both answers. A group test leaves out several unlikely clusters together:
+//! if the answer stays the same, each has contribution 0; otherwise they share one value. With several samples, both
+//! answers use common random numbers, so chance is not taken for the effect of a source.
+//! Invariants: a contribution is exactly 0 iff every answer without the cluster or its group has the tokens of its
+//! original; answers are compared without citations; an estimate is replaced by an exact value before the end.
+//! Not here: clusters and their order (`plan`), estimates (`masked_estimate`).
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -28,54 +26,53 @@ use ragonite_inference::{
     Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole, logprob_deltas,
 };
 
-/// Contribution of a cluster whose removal changes the tokens of the answer but not what it says: only the sources it
-/// names, or its form. It is not 0, so that 0 keeps its one meaning: without the cluster the answer is the same.
+/// Contribution of a cluster whose removal changes the tokens of the answer but not its meaning. Not 0, so that 0
+/// always means equal tokens.
 pub const SMALLEST_CHANGE: f64 = f64::EPSILON;
 
-/// Where an answer comes from that is explained.
+/// Origin of the explained answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerSource {
-    /// This generator gave it: from the same prompt it would give it again.
+    /// This generator gave it and would give it again for the same prompt.
     Here,
-    /// It was stored by another run of the program, which may have been built or set up otherwise: what the generator
-    /// says now is to be found out first, else the difference would be taken for that of a source.
+    /// Another run of the program stored it, maybe of another build or with other settings. The original is regenerated
+    /// first; otherwise a difference between the runs would be taken for the effect of a source.
     Stored,
 }
 
-/// What is explained.
+/// The input of an explanation.
 #[derive(Clone, Copy)]
 pub struct ExplainInput<'a> {
     /// The completed question.
     pub question: &'a str,
     /// The answer with its prompt and sampling.
     pub answer: &'a Answer,
-    /// Where it comes from.
+    /// Origin of the answer.
     pub origin: AnswerSource,
-    /// The sources of the prompt. Those that are not in it are ignored; one without a vector is a cluster of its own.
+    /// The sources of the prompt. Others are ignored; a source without a vector is a cluster of its own.
     pub sources: &'a [SourceVector],
-    /// What is known already, with the same settings but for the group test: these clusters are not left out again.
+    /// Known clusters, computed with the same settings (the group test may differ); they are not left out again.
     pub known: &'a [Cluster],
-    /// How to cluster and score.
+    /// Settings of clustering and scoring.
     pub settings: &'a AttributionSettings,
-    /// Most tokens of a counterfactual answer: as many as the original was given.
+    /// Most tokens of a counterfactual answer, as for the original.
     pub max_tokens: usize,
-    /// Makes what the model said into what is shown: clean, citations in one form. Both answers of a comparison go
-    /// through it, so that a difference in form is none in meaning, and lose their citations: without a source its mark
-    /// is gone too, and a source that is only named would seem to matter.
+    /// Turns the model's output into the shown text. Both answers of a comparison go through it and lose their
+    /// citations: a mark disappears with its source, so a source that is only cited would seem to matter.
     pub present: &'a dyn Fn(&Completion) -> String,
 }
 
-/// The models that are needed.
+/// The models of an explanation.
 pub struct Engines<'a> {
-    /// The generator that gave the answer.
+    /// The generator of the answer.
     pub generator: &'a mut dyn Generate,
     /// Embeds answers to compare them.
     pub embedder: &'a dyn Embed,
 }
 
-/// Computes the contribution of every cluster. `on_cluster` gets how many clusters are settled, how many there are, and
-/// what is known of them: the settled ones with shares among themselves, best first, then the estimated ones.
-/// Where the generator gives another answer than the stored one, nothing is known before the end.
+/// Computes the contribution of every cluster. `on_cluster` gets the number of settled clusters, the number of all, and
+/// the known ones: the settled with shares among themselves, best first, then the estimated. If the generator does not
+/// reproduce a stored answer, no cluster is given before the end.
 ///
 /// # Errors
 /// When a setting is wrong or a model fails, or with [`AttributionError::Canceled`].
@@ -89,20 +86,21 @@ pub fn explain(
     let started = Instant::now();
     let now = regenerate_original(&input, engines.generator, cancel)?;
     if now.tokens == input.answer.completion.tokens {
-        let attribution = by_leaving_out((input, now), engines, cancel, on_cluster)?;
+        let attribution = by_leaving_out(input, now, engines, cancel, on_cluster)?;
         return Ok(attribution.taking(started.elapsed()));
     }
     let text = (input.present)(&now);
     let answer = Answer { text: text.clone(), completion: now.clone(), named: None, ..input.answer.clone() };
-    // What was found before was held against another answer.
+    // Earlier results were compared with the stored answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
-    // Stopped halfway, its values would be taken for those of the stored answer: they are told at the end, with this one.
+    // If stopped, values would be taken for those of the stored answer, so they are given with the new answer at the
+    // end.
     let mut count = |done: usize, total: usize, _: &[Cluster]| on_cluster(done, total, &[]);
-    let attribution = by_leaving_out((input, now), engines, cancel, &mut count)?;
+    let attribution = by_leaving_out(input, now, engines, cancel, &mut count)?;
     Ok(Attribution { instead: Some(text), ..attribution }.taking(started.elapsed()))
 }
 
-/// What the generator says now: the answer, or where that was stored by another run what it says once more.
+/// The original completion; for a stored answer it is generated again.
 fn regenerate_original(
     input: &ExplainInput<'_>,
     generator: &mut dyn Generate,
@@ -112,13 +110,14 @@ fn regenerate_original(
     if origin == AnswerSource::Here || answer.prompt.sources().is_empty() {
         return Ok(answer.completion.clone());
     }
-    let request = request(&answer.prompt, answer.sampling, (&answer.completion, max_tokens));
+    let request = request(&answer.prompt, answer.sampling, &answer.completion, max_tokens);
     generator.generate(&request, cancel, &mut |_| {}).map_err(|source| AttributionError::generating(&[], source))
 }
 
-/// `original` is what was said with every source.
+/// `original` is the completion with every source.
 fn by_leaving_out(
-    (input, original): (ExplainInput<'_>, Completion),
+    input: ExplainInput<'_>,
+    original: Completion,
     engines: Engines<'_>,
     cancel: &CancelToken,
     on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
@@ -149,8 +148,8 @@ fn by_leaving_out(
     Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
 }
 
-/// Drops can be held against each other where all came about alike: where one of those that came with the answers is
-/// missing, all are those of the estimates, if there are any.
+/// Drops are comparable only if all have one provenance. If one from the counterfactual answers is missing, all are
+/// replaced by the estimated ones.
 fn with_drops_of_one_kind(clusters: &mut [Cluster], estimates: &[Cluster]) {
     if clusters.iter().all(|cluster| cluster.drops_how == Some(Provenance::Logprob)) {
         return;
@@ -163,17 +162,17 @@ fn with_drops_of_one_kind(clusters: &mut [Cluster], estimates: &[Cluster]) {
     }
 }
 
-/// What is known of the clusters on the way.
+/// The clusters known so far.
 struct Known {
     total: usize,
-    /// Of these, how many are settled; a group has one value for several.
+    /// Settled clusters; a group counts all of its clusters.
     done: usize,
     settled: Vec<Cluster>,
     estimated: Vec<Cluster>,
 }
 
 impl Known {
-    /// Takes note of what is settled now, and of how many clusters.
+    /// Adds a cluster that settles `clusters` clusters.
     fn add(&mut self, cluster: Cluster, clusters: usize, temperature: f64) {
         self.estimated.retain(|estimated| estimated.hits.iter().all(|hit| !cluster.hits.contains(hit)));
         self.done += clusters;
@@ -186,48 +185,47 @@ impl Known {
     }
 }
 
-/// Sources that are left out together.
+/// Sources left out together.
 struct LeftOut<'p> {
     hits: Vec<usize>,
     prompt: Prompt,
-    /// The clusters it settles.
+    /// The clusters that this settles.
     clusters: &'p [Vec<usize>],
-    /// The answers, one per iteration, as they come.
+    /// One answer per iteration, as they arrive.
     answers: Vec<Option<Counterfactual>>,
-    /// What each token of the answer loses, where the answer of the first iteration told.
+    /// Logprob drop of each token of the original, if the first iteration measured it.
     drops: Option<Vec<f32>>,
 }
 
-/// The work on one answer.
 struct Explainer<'a, 'e> {
     generator: &'e mut dyn Generate,
     findings: Findings<'a, 'e>,
 }
 
-/// What comes of it.
+/// The results so far.
 struct Findings<'a, 'e> {
     input: ExplainInput<'a>,
     embedder: &'e dyn Embed,
     cancel: &'a CancelToken,
     on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
     known: Known,
-    /// The answer, then what the seeds of further iterations give with every source.
+    /// The answer, then the samples of further iterations with every source.
     originals: Vec<Completion>,
-    /// Answers as they are compared, with their embeddings; each text is embedded once.
+    /// Embeddings of compared answers; each text is embedded once.
     embeddings: HashMap<String, Embedding>,
     timings_ms: AttributionTimings,
 }
 
 impl Explainer<'_, '_> {
-    /// Estimates every cluster, where that is wanted and the generator can do it.
+    /// Estimates every cluster, if the settings want it and the generator supports it.
     fn estimate(&mut self) -> Result<(), AttributionError> {
         if self.findings.input.settings.estimate_first == EstimateFirst::Off {
             return Ok(());
         }
         let started = Instant::now();
         let Findings { input, cancel, on_cluster, known, timings_ms, .. } = &mut self.findings;
-        let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
-        match masked_estimate(*input, self.generator, cancel, &mut tell) {
+        let mut on_estimate = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
+        match masked_estimate(*input, self.generator, cancel, &mut on_estimate) {
             Ok(estimated) => {
                 known.estimated = estimated.clusters;
                 known.estimated.retain(|estimated| known.settled.iter().all(|settled| settled.hits != estimated.hits));
@@ -239,7 +237,7 @@ impl Explainer<'_, '_> {
         Ok(())
     }
 
-    /// Removes the clusters of the plan one by one, and those of its group together.
+    /// Leaves out the clusters of the plan one by one, and its group together.
     fn carry_out(&mut self, plan: &Plan) -> Result<(), AttributionError> {
         let group = (!plan.group.is_empty()).then_some(plan.group.as_slice());
         let mut sets = plan.alone.chunks(1).chain(group).peekable();
@@ -249,13 +247,13 @@ impl Explainer<'_, '_> {
         self.leave_out(sets)
     }
 
-    /// Generates the answer of each further iteration with every source.
+    /// Samples the answer with every source for each further iteration.
     fn resample(&mut self) -> Result<(), AttributionError> {
         let started = Instant::now();
         let Findings { input, originals, cancel, timings_ms, .. } = &mut self.findings;
         let further = samplings(input.answer.sampling, input.settings.iterations).split_off(1);
         for sampling in further {
-            let request = request(&input.answer.prompt, sampling, (&input.answer.completion, input.max_tokens));
+            let request = request(&input.answer.prompt, sampling, &input.answer.completion, input.max_tokens);
             let original = self.generator.generate(&request, cancel, &mut |_| {});
             originals.push(original.map_err(|source| AttributionError::generating(&[], source))?);
         }
@@ -263,7 +261,7 @@ impl Explainer<'_, '_> {
         Ok(())
     }
 
-    /// Generates without each of these sets of clusters, and settles them by what that tells.
+    /// Generates without each of these sets of clusters and settles them.
     fn leave_out<'p>(&mut self, sets: impl Iterator<Item = &'p [Vec<usize>]>) -> Result<(), AttributionError> {
         let findings = &mut self.findings;
         let samplings = samplings(findings.input.answer.sampling, findings.input.settings.iterations);
@@ -277,22 +275,22 @@ impl Explainer<'_, '_> {
         let iterations = samplings.iter().zip(&findings.originals);
         let limit = findings.input.max_tokens;
         let of_each = |one: &LeftOut<'_>| -> Vec<GenerateRequest> {
-            iterations.clone().map(|(sampling, original)| request(&one.prompt, *sampling, (original, limit))).collect()
+            iterations.clone().map(|(sampling, original)| request(&one.prompt, *sampling, original, limit)).collect()
         };
         let requests: Vec<GenerateRequest> = left_out.iter().flat_map(of_each).collect();
         let mut failed = None;
         let (started, before, cancel) = (Instant::now(), findings.timings_ms.compare, findings.cancel);
-        let mut hear = |at: usize, completion: Completion| {
+        let mut on_done = |at: usize, completion: Completion| {
             let one = &mut left_out[at / samplings.len()];
-            failed = findings.hear(one, at % samplings.len(), completion).err();
+            failed = findings.take_answer(one, at % samplings.len(), completion).err();
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let generated = self.generator.generate_batch(&requests, cancel, &mut hear);
+        let generated = self.generator.generate_batch(&requests, cancel, &mut on_done);
         if let Some(error) = failed {
             return Err(error);
         }
         generated.map_err(|source| {
-            // Several are written at the same time: only of a single one it is known that it failed.
+            // Answers are decoded in a batch, so a failure can be attributed only if a single set was left.
             let mut left = left_out.iter().filter(|one| !one.answers.is_empty());
             let failed = left.next().filter(|_| left.next().is_none());
             AttributionError::generating(failed.map_or(&[], |one| one.hits.as_slice()), source)
@@ -305,7 +303,7 @@ impl Explainer<'_, '_> {
 }
 
 impl Findings<'_, '_> {
-    /// Takes over what was known before; gives the clusters that are still to be left out.
+    /// Takes over known clusters; gives the remaining ones.
     fn go_on(&mut self, order: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
         let before = |hits: &[usize]| self.input.known.iter().find(|cluster| cluster.hits == hits);
         let (known, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|hits| before(hits).is_some());
@@ -318,26 +316,26 @@ impl Findings<'_, '_> {
         rest
     }
 
-    /// Takes the answer of one iteration; the last one settles the clusters.
-    fn hear(
+    /// Takes the answer of an iteration; the last one settles the clusters.
+    fn take_answer(
         &mut self,
         one: &mut LeftOut<'_>,
         iteration: usize,
         mut completion: Completion,
     ) -> Result<(), AttributionError> {
         self.cancel.check()?;
-        // Told of the same answer, it is not kept with this one.
-        let told = std::mem::take(&mut completion.draft_log_probabilities);
+        // These belong to the original answer and are not stored with this one.
+        let draft_logprobs = std::mem::take(&mut completion.draft_log_probabilities);
         if iteration == 0 {
-            one.drops = self.drops(&told);
+            one.drops = self.drops(&draft_logprobs);
         }
         let original = &self.originals[iteration];
         let similarity = if completion.tokens == original.tokens {
             1.0
         } else {
             let started = Instant::now();
-            let said = |one: &Completion| without_marks(&(self.input.present)(one));
-            let similarity = self.compare(said(original), said(&completion))?;
+            let shown = |one: &Completion| without_marks(&(self.input.present)(one));
+            let similarity = self.compare(shown(original), shown(&completion))?;
             add(&mut self.timings_ms.compare, started.elapsed());
             similarity
         };
@@ -354,31 +352,32 @@ impl Findings<'_, '_> {
             _ => Provenance::Group,
         };
         if contribution == 0.0 {
-            // The answer does without all of them.
+            // The answer needs none of the clusters.
             for hits in one.clusters {
                 let drops = drops.clone();
-                self.settle((hits.clone(), 1), (how, contribution), drops, counterfactuals.clone());
+                self.settle(hits.clone(), 1, how, contribution, drops, counterfactuals.clone());
             }
         } else {
             let mut hits = one.hits.clone();
             hits.sort_unstable();
-            self.settle((hits, one.clusters.len()), (how, contribution), drops, counterfactuals);
+            self.settle(hits, one.clusters.len(), how, contribution, drops, counterfactuals);
         }
         Ok(())
     }
 
-    /// By how much the original answer, of which this is told as a draft, became less probable; none where it was not read
-    /// to its end.
-    fn drops(&self, told: &[f32]) -> Option<Vec<f32>> {
+    /// Logprob drops of the original answer, which was the draft; none if it was not verified to its end.
+    fn drops(&self, draft_logprobs: &[f32]) -> Option<Vec<f32>> {
         let before = &self.originals.first()?.log_probabilities;
-        (!before.is_empty() && before.len() == told.len()).then(|| logprob_deltas(before, told))
+        (!before.is_empty() && before.len() == draft_logprobs.len()).then(|| logprob_deltas(before, draft_logprobs))
     }
 
-    /// Settles so many clusters with one value.
+    /// Settles `clusters` clusters with one value.
     fn settle(
         &mut self,
-        (hits, clusters): (Vec<usize>, usize),
-        (how, contribution): (Provenance, f64),
+        hits: Vec<usize>,
+        clusters: usize,
+        how: Provenance,
+        contribution: f64,
         drops: Option<Vec<f32>>,
         counterfactuals: Vec<Counterfactual>,
     ) {
@@ -397,7 +396,7 @@ impl Findings<'_, '_> {
         (self.on_cluster)(self.known.done, self.known.total, &self.known.all());
     }
 
-    /// Cosine of an original answer and `other`, each with the question before it; 1 where they are the same text.
+    /// Cosine of two answers, each after the question; 1 for equal texts.
     fn compare(&mut self, original: String, other: String) -> Result<f64, AttributionError> {
         if other == original {
             return Ok(1.0);
@@ -405,7 +404,7 @@ impl Findings<'_, '_> {
         let original = self.embedding(original)?;
         let other = self.embedding(other)?;
         let cosine = original.cosine(&other);
-        // A broken encoder may give no number; such answers count as unrelated.
+        // A broken embedder may give NaN; such answers count as unrelated.
         Ok(if cosine.is_finite() { cosine } else { 0.0 })
     }
 
@@ -414,7 +413,7 @@ impl Findings<'_, '_> {
             return Ok(known.clone());
         }
         let text = format!("{}\n{answer}", self.input.question);
-        // Both sides of the comparison are texts of the same sort, so none of them is a query.
+        // Both sides are texts of the same kind, so neither is a query.
         let embedded =
             self.embedder.embed(&[&text], TextRole::Evidence, self.cancel).map_err(AttributionError::embedding)?;
         let embedding = embedded.into_iter().next().unwrap_or_else(|| Embedding::normalized(Vec::new()));
@@ -422,13 +421,13 @@ impl Findings<'_, '_> {
         Ok(embedding)
     }
 
-    /// Whether every answer is its original, foreseen token by token.
+    /// Whether every answer equals its original and was verified as a draft token by token.
     fn is_verified(&self, counterfactuals: &[Counterfactual]) -> bool {
         let mut pairs = counterfactuals.iter().map(|one| &one.completion).zip(&self.originals);
         pairs.all(|(one, original)| one.tokens == original.tokens && one.drafted_tokens == original.tokens.len())
     }
 
-    /// 1 minus the mean similarity, at least [`SMALLEST_CHANGE`] when any answer differs.
+    /// 1 minus the mean similarity, at least [`SMALLEST_CHANGE`] if any answer differs.
     fn contribution(&self, counterfactuals: &[Counterfactual]) -> f64 {
         let mut pairs = counterfactuals.iter().map(|one| &one.completion.tokens).zip(&self.originals);
         if pairs.all(|(tokens, original)| *tokens == original.tokens) {
@@ -440,19 +439,18 @@ impl Findings<'_, '_> {
     }
 }
 
-fn request(prompt: &Prompt, sampling: Sampling, (original, max_tokens): (&Completion, usize)) -> GenerateRequest {
+fn request(prompt: &Prompt, sampling: Sampling, original: &Completion, max_tokens: usize) -> GenerateRequest {
     GenerateRequest {
         parts: prompt.parts(),
         sampling,
         stop: prompt.stop.clone(),
         max_tokens,
-        // Most answers begin as the original does, and reading it is far faster than writing it again.
+        // Most answers begin like the original, and verifying a draft is far faster than decoding.
         draft: original.tokens.clone(),
     }
 }
 
-/// How the counterfactual answers of a cluster are sampled: as the original, with the next seeds for further ones.
-/// Greedy answers are all the same, so there is one.
+/// The samplings of a cluster: the original's, then the next seeds. Greedy answers are all equal, so one is enough.
 fn samplings(original: Sampling, iterations: usize) -> Vec<Sampling> {
     match original {
         Sampling::Greedy => vec![Sampling::Greedy],

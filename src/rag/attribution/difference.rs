@@ -1,34 +1,34 @@
-//! How two answers differ, word by word.
+//! The difference of two answers, word by word.
 //!
-//! Takes two texts, gives the parts they share and those only one of them has, by longest common subsequence.
-//! Invariant: the same and removed parts together are the first text, the same and added parts the second, byte by byte.
+//! Takes two texts, gives their common and changed parts by longest common subsequence.
+//! Invariant: same and removed parts are the first text, same and added parts the second, byte by byte.
 //! Not here: colours and line breaks (`tui`).
 
 use serde::{Deserialize, Serialize};
 
-/// Which of the two texts has a part.
+/// Which text has a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Both.
+    /// Both texts.
     Same,
-    /// Only the first.
+    /// The first text only.
     Removed,
-    /// Only the second.
+    /// The second text only.
     Added,
 }
 
 /// A part of the difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffPart {
-    /// Which of the two texts has it.
+    /// Which text has it.
     pub change: Change,
     /// Its text, white space included.
     pub text: String,
 }
 
-/// Most cells of the table of the longest common subsequence. Two answers of 1,000 words need 4 million; what differs
-/// more than that is shown as removed and added as a whole.
+/// Most cells of the LCS table. With the spaces between words, two answers of 1,000 words need 4 million; larger
+/// differences are shown as removed and added as a whole.
 const MOST_CELLS: usize = 4_000_000;
 
 /// The difference from `first` to `second`: alternating same and changed parts, removed before added.
@@ -45,12 +45,12 @@ pub fn difference(first: &str, second: &str) -> Vec<DiffPart> {
     join(&steps)
 }
 
-/// Whether two words may be told apart here. A no-break space holds them together (`[Source 2]`).
+/// Whether words end here. A no-break space joins words (`[Source 2]`).
 fn separates(c: char) -> bool {
     c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{202f}' | '\u{2007}')
 }
 
-/// Cuts a text into words and the space between them.
+/// Splits a text into words and the space between them.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -76,7 +76,7 @@ fn align<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<(Change, &'a str)> {
     if (a.len() + 1).saturating_mul(columns) > MOST_CELLS {
         return [removed(a), added(b)].concat();
     }
-    // longest[i * columns + j]: words that a[i..] and b[j..] have in common.
+    // longest[i * columns + j]: length of the LCS of a[i..] and b[j..].
     let mut longest = vec![0_u32; (a.len() + 1) * columns];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
@@ -106,7 +106,7 @@ fn align<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<(Change, &'a str)> {
     steps
 }
 
-/// Joins steps to parts. White space alone between two changes joins the changes: readers see phrases, not words.
+/// Joins steps to parts. Changes with only white space between them are joined: readers see phrases, not words.
 fn join(steps: &[(Change, &str)]) -> Vec<DiffPart> {
     let mut parts = Parts::default();
     for (at, (change, text)) in steps.iter().enumerate() {
@@ -130,7 +130,7 @@ fn join(steps: &[(Change, &str)]) -> Vec<DiffPart> {
     parts.done
 }
 
-/// Parts that grow while the steps are walked.
+/// Parts under construction.
 #[derive(Default)]
 struct Parts {
     done: Vec<DiffPart>,
@@ -144,7 +144,7 @@ impl Parts {
         Self::push(&mut self.done, Change::Same, &mut self.same);
     }
 
-    /// A change ends: what was the same before it comes first.
+    /// Ends a change; unchanged text before it comes first.
     fn end_change(&mut self) {
         if !self.removed.is_empty() || !self.added.is_empty() {
             self.end_same();

@@ -1,16 +1,16 @@
-//! What can go wrong while an answer is explained.
+//! Errors of attribution.
 
 use super::SettingError;
 use ragonite_base::Canceled;
 use ragonite_inference::InferenceError;
 
-/// Why there is no attribution.
+/// Why an attribution failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AttributionError {
     /// The user cancelled.
     #[error(transparent)]
     Canceled(#[from] Canceled),
-    /// A setting cannot be computed with.
+    /// A setting is out of range.
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// A counterfactual answer could not be generated.
@@ -18,35 +18,35 @@ pub enum AttributionError {
     Generate {
         /// Ranks of the sources that were left out.
         without: Vec<usize>,
-        /// Why.
+        /// The cause.
         #[source]
         source: InferenceError,
     },
-    /// The answer could not be scored with a source hidden.
+    /// The answer could not be scored with a source masked.
     #[error("estimating what each source mattered")]
     Score {
-        /// Why.
+        /// The cause.
         #[source]
         source: InferenceError,
     },
-    /// The answer's probability without a source could not be computed.
+    /// The logprob of the answer without a source could not be computed.
     #[error("computing how probable the answer is without each source")]
     Compare {
-        /// Why.
+        /// The cause.
         #[source]
         source: InferenceError,
     },
-    /// The texts of the answer's tokens could not be told.
+    /// The texts of the answer's tokens could not be determined.
     #[error("finding the sentences in the tokens of the answer")]
     Pieces {
-        /// Why.
+        /// The cause.
         #[source]
         source: InferenceError,
     },
     /// An answer could not be embedded.
     #[error("embedding an answer to compare it")]
     Embed {
-        /// Why.
+        /// The cause.
         #[source]
         source: InferenceError,
     },

@@ -1,11 +1,11 @@
-//! How much less probable the original answer is without each cluster.
+//! Logprob attribution: how much less probable the original answer is without each cluster.
 //!
-//! Takes an answer with its prompt; reads the prompt without one cluster after the other, and the original answer after it.
-//! By log-probability: how much less probable the answer's tokens become. By divergence (ARC-JSD, arXiv 2505.16415): how
-//! far the predictions of the next word, all words taken together, are from those of the whole prompt.
-//! Invariants: the cluster is really left out, as for a counterfactual answer, so that the values are exact; nothing is
-//! generated, and no counterfactual answer is claimed.
-//! Not here: hiding a cluster in a prompt that was read whole (`masked_estimate`), reading prompts (`inference`).
+//! Takes an answer with its prompt; reads the prompt without each cluster in turn, and the original answer after it.
+//! Gives the logprob drop of the tokens, or the Jensen-Shannon divergence of the predictions (ARC-JSD, arXiv
+//! 2505.16415).
+//! Invariants: the cluster is really left out, so values are exact; nothing is generated, and there is no
+//! counterfactual answer.
+//! Not here: masking a cluster in the KV cache (`masked_estimate`), reading prompts (`inference`).
 
 use std::time::Instant;
 
@@ -16,12 +16,12 @@ use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainI
 use ragonite_base::{CancelToken, Millis};
 use ragonite_inference::{CompareRequest, Compared, Generate, Measure};
 
-/// What is read off the predictions with and without a cluster.
+/// What is compared with and without a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// The drop of the log-probability of the answer's tokens.
+    /// Logprob drop of the answer's tokens.
     Logprob,
-    /// The Jensen-Shannon divergence of the predictions.
+    /// Jensen-Shannon divergence of the predictions.
     Divergence,
 }
 
@@ -47,8 +47,7 @@ impl Reading {
         }
     }
 
-    /// By log-probability [`loss`], by divergence its mean over the tokens in bits. Both are fractions: 0 where nothing
-    /// changes, 1 where nothing is left of what the whole prompt said.
+    /// By logprob [`loss`], by divergence its mean over the tokens in bits. Both are in 0..=1: 0 if nothing changes.
     fn contribution(self, compared: &Compared) -> f64 {
         match self {
             Self::Logprob => loss(&compared.drops),
@@ -57,11 +56,11 @@ impl Reading {
     }
 }
 
-/// Computes the contribution of every cluster. `on_cluster` gets how many clusters are settled, how many there are, and
+/// Computes the contribution of every cluster. `on_cluster` gets the number of settled clusters, the number of all, and
 /// the settled ones with shares among themselves, best first.
 ///
 /// # Errors
-/// When a setting is wrong or the model fails or cannot tell probabilities, or with [`AttributionError::Canceled`].
+/// When a setting is wrong or the model fails or gives no probabilities, or with [`AttributionError::Canceled`].
 pub fn probability(
     input: ExplainInput<'_>,
     reading: Reading,
@@ -85,12 +84,12 @@ pub fn probability(
             measure: reading.measure(),
         };
         let comparing = Instant::now();
-        let mut hear = |set: usize, compared: &Compared| {
+        let mut on_compared = |set: usize, compared: &Compared| {
             clusters.push(settled(&order[set], reading, compared));
             decisive = normalize_shares(&mut clusters, input.settings.temperature);
             on_cluster(clusters.len(), order.len(), &clusters);
         };
-        generator.compare(&request, cancel, &mut hear).map_err(AttributionError::comparing)?;
+        generator.compare(&request, cancel, &mut on_compared).map_err(AttributionError::comparing)?;
         generate_ms = comparing.elapsed().into();
     }
     let timings_ms = AttributionTimings {

@@ -1,11 +1,11 @@
-//! An estimate of what each cluster mattered, without reading the other sources again.
+//! Estimates the effect of each cluster by masking it in the KV cache, without reading the other sources again.
 //!
-//! Takes an answer with its prompt; hides one cluster after the other from the answer, and gives how much less probable
-//! the answer becomes. The sources after a hidden one and the question have seen it and keep traces of it, so that it is an
-//! estimate. To read the end of the prompt again as well takes twice the time and agrees no better with the exact values
-//! (`cargo bench --bench explain`).
-//! Invariant: nothing is generated, and no counterfactual answer is claimed.
-//! Not here: hiding (`inference`), the exact value (`counterfactual`).
+//! Takes an answer with its prompt; masks each cluster in turn and gives the loss of probability of the answer. The
+//! later sources and the question have attended to the masked cluster and keep traces of it, hence an estimate.
+//! Recomputing the end of the prompt, too, takes twice the time and agrees no better with the exact values (`cargo
+//! bench --bench explain`).
+//! Invariant: nothing is generated, and there is no counterfactual answer.
+//! Not here: masking (`inference`), exact values (`counterfactual`).
 
 use std::time::Instant;
 
@@ -17,12 +17,11 @@ use super::{
 use ragonite_base::{CancelToken, Millis};
 use ragonite_inference::{Generate, Recompute, ScoreRequest, logprob_deltas};
 
-/// Estimates the contribution of every cluster: 1 minus the factor by which a token of the answer becomes less probable
-/// when the cluster is hidden (the geometric mean over the tokens), 0 where the answer becomes no less probable.
-/// `on_cluster` gets how many clusters are settled, how many there are, and the settled ones, best first.
+/// Estimates the contribution of every cluster by its `loss`. `on_cluster` gets the number of settled clusters, the
+/// number of all, and the settled ones, best first.
 ///
 /// # Errors
-/// When a setting is wrong or the model fails or cannot hide what it has read, or with [`AttributionError::Canceled`].
+/// When a setting is wrong or the model fails or cannot mask, or with [`AttributionError::Canceled`].
 pub fn masked_estimate(
     input: ExplainInput<'_>,
     generator: &mut dyn Generate,
@@ -52,7 +51,7 @@ pub fn masked_estimate(
     let mut clusters: Vec<Cluster> = Vec::with_capacity(order.len());
     let mut decisive = false;
     let scoring = Instant::now();
-    let mut hear = |set: Option<usize>, scored: &[f32]| match set {
+    let mut on_scored = |set: Option<usize>, scored: &[f32]| match set {
         None => whole = scored.to_vec(),
         Some(set) => {
             clusters.push(estimate(&order[set], &whole, scored));
@@ -60,7 +59,7 @@ pub fn masked_estimate(
             on_cluster(clusters.len(), order.len(), &clusters);
         }
     };
-    generator.score(&request, cancel, &mut hear).map_err(AttributionError::scoring)?;
+    generator.score(&request, cancel, &mut on_scored).map_err(AttributionError::scoring)?;
     let timings_ms = AttributionTimings {
         cluster: cluster_ms,
         generate: scoring.elapsed().into(),
@@ -85,16 +84,15 @@ fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
     }
 }
 
-/// 1 minus the factor by which a token becomes less probable, from the drops of the logarithms (the geometric mean over
-/// the tokens). Of two clusters the one with the larger sum of drops has the larger loss, until both are 0 because the
-/// answer becomes no less probable.
+/// 1 minus the factor by which a token becomes less probable (geometric mean over the tokens), from the logprob drops;
+/// 0 if the answer becomes no less probable. A larger sum of drops means a larger loss.
 pub(super) fn loss(drops: &[f32]) -> f64 {
     let mean = mean(drops);
-    // A probability of 0 gives no number.
+    // A probability of 0 gives NaN.
     if mean.is_nan() { 0.0 } else { 1.0 - (-mean.max(0.0)).exp() }
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 for no values.
 pub(super) fn mean(values: &[f32]) -> f64 {
     let (sum, count) = values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f64::from(*value), count + 1.0));
     if count > 0.0 { sum / count } else { 0.0 }

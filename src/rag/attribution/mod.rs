@@ -1,10 +1,10 @@
-//! How much each cluster of evidences mattered for an answer (RAGonite, Sec. 5, Algorithm 1).
+//! How much each cluster of sources mattered for an answer (RAGonite, Sec. 5, Algorithm 1).
 //!
 //! Takes an answer, its prompt and the embeddings of its evidences; gives an [`Attribution`].
-//! Invariants: every source in the prompt is in exactly one cluster; a contribution of 0, or of what says the same, has no
-//! share; the shares of the others sum to 1, or all are none and the result is not decisive; zero means the same tokens,
-//! not a cosine.
-//! Not here: drawing bars (`tui`), storing them (`history`).
+//! Invariants: every source in the prompt is in exactly one cluster; clusters with contribution 0 or `SMALLEST_CHANGE`
+//! have no share; the other shares sum to 1, or all are none and the result is not decisive; 0 means equal tokens, not
+//! a cosine.
+//! Not here: drawing bars (`tui`), storing (`history`).
 
 mod cluster;
 mod counterfactual;

@@ -1,32 +1,32 @@
-//! In which order clusters are removed, and which of them together.
+//! The order in which clusters are left out, and the clusters of the group test.
 //!
-//! Takes what is explained and the estimates, where there are any.
-//! Invariants: each source in the prompt is in exactly one cluster, a source that was dropped from it in none; a cited
-//! cluster is never removed with others.
-//! Not here: removing (`counterfactual`).
+//! Takes the input of an explanation and the estimates, if any.
+//! Invariants: each source in the prompt is in exactly one cluster, other sources in none; a cited cluster is never in
+//! the group.
+//! Not here: leaving out (`counterfactual`).
 
 use std::cmp::Reverse;
 
 use super::{Cluster, ExplainInput, GroupTest, SourceVector, cluster};
 
-/// Clusters that are removed one by one in any case: those that most probably matter.
+/// The likeliest clusters, which are always left out one by one.
 const ALONE: usize = 3;
 
-/// Clusters that a group needs to be worth a try.
+/// Fewest clusters of a group.
 const GROUP: usize = 2;
 
-/// What is removed.
+/// The clusters to leave out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Clusters removed one by one, in this order.
+    /// Clusters left out one by one, in this order.
     pub(super) alone: Vec<Vec<usize>>,
-    /// Clusters removed together.
+    /// Clusters left out together.
     pub(super) group: Vec<Vec<usize>>,
 }
 
 impl Plan {
-    /// `order` is the [`removal_order`], or a part of it; `estimates` are the clusters of a preview, empty where there is
-    /// none. Where there are some, those that matter most by them come first.
+    /// `order` is the [`removal_order`] or a part of it. `estimates` may be empty; otherwise the largest estimates come
+    /// first.
     pub(super) fn of(input: &ExplainInput<'_>, mut order: Vec<Vec<usize>>, estimates: &[Cluster]) -> Self {
         let estimate = |hits: &[usize]| {
             let estimated = estimates.iter().find(|cluster| cluster.hits == hits);
@@ -43,16 +43,16 @@ impl Plan {
     }
 }
 
-/// The clusters of the sources in the prompt, those first that most probably matter: what the answer cites, then by rank.
-/// Whoever stops an explanation has seen these.
+/// The clusters of the sources in the prompt, the likeliest first: cited ones, then by rank. A stopped explanation has
+/// the likeliest.
 pub(super) fn removal_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
     let mut clusters = clusters(input);
     clusters.sort_by_key(|hits| (!is_cited(hits, input), hits.first().copied()));
     clusters
 }
 
-/// The same clusters, the one that begins last in the prompt first: without it most of the prompt's beginning stays as it
-/// is, and of what comes then each shares its beginning with the one before.
+/// The clusters, the one that begins last in the prompt first: each prompt then shares the longest prefix with the one
+/// before.
 pub(super) fn reading_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
     let mut clusters = clusters(input);
     clusters.sort_by_key(|hits| Reverse(input.answer.prompt.places(hits).first().copied()));

@@ -1,34 +1,34 @@
-//! Contributions to shares.
+//! Turns contributions into shares.
 //!
-//! Takes one contribution per cluster; gives the masked softmax, and whether it tells the clusters apart.
-//! Invariant: a contribution of 0, or of what says the same, has no share; the shares of the others sum to 1.
-//! Not here: where contributions come from (`counterfactual`, `similarity`).
+//! Takes one contribution per cluster; gives the masked softmax, and whether it is decisive.
+//! Invariant: contributions 0 and [`SMALLEST_CHANGE`] have no share; the other shares sum to 1.
+//! Not here: computing contributions (`counterfactual`, `similarity`).
 
 use super::{Cluster, SMALLEST_CHANGE};
 
-/// Two contributions are the same when their shares differ by less than this factor. The ratio of two shares is
-/// `exp(difference of contributions / temperature)`, so it means the same for any number of clusters; at the default
-/// temperature 1.1 is a difference of 0.005 in cosine, as little as makes two evidences the same for clustering.
+/// Contributions count as equal if the ratio of their shares is below this factor. The ratio is `exp(difference of
+/// contributions / temperature)`, for any number of clusters; at the default temperature 1.1 is a difference of 0.005
+/// in cosine, the distance up to which evidences are clustered.
 pub const FLAT_RATIO: f64 = 1.1;
 
-/// Without a source that contributes less an answer is as good as the same: as cosines two texts this near are one for
-/// clustering, as losses of probability it is half a percent for each token.
+/// Largest contribution that leaves the answer practically the same: 0.005 is the clustering distance in cosine, and
+/// half a percent per token as loss of probability.
 pub const MIN_MOVE: f64 = 0.005;
 
-/// Masked softmax: contributions that are exactly 0, or [`SMALLEST_CHANGE`], or no number, get no share.
+/// Masked softmax: contributions 0, [`SMALLEST_CHANGE`] and NaN get no share.
 #[must_use]
 pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
     let counts = |c: f64| c.abs() > SMALLEST_CHANGE && c.is_finite();
     let largest = contributions.iter().copied().filter(|c| counts(*c)).fold(f64::NEG_INFINITY, f64::max);
-    // Relative to the largest every power is at most 1: nothing overflows and the sum is at least 1.
+    // Relative to the largest, every power is at most 1: nothing overflows and the sum is at least 1.
     let weights: Vec<Option<f64>> =
         contributions.iter().map(|c| counts(*c).then(|| ((c - largest) / temperature).exp())).collect();
     let sum: f64 = weights.iter().flatten().sum();
     weights.into_iter().map(|weight| weight.map(|w| w / sum)).collect()
 }
 
-/// Whether the contributions of all clusters say which one matters: the largest stands out from the smallest, and from
-/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that hardly moved decides nothing.
+/// Whether the contributions tell which cluster matters: the largest exceeds both the smallest and 0 by more than
+/// [`FLAT_RATIO`] allows. An answer that hardly changed is not decisive.
 #[must_use]
 pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
     let all = || contributions.iter().copied().filter(|contribution| contribution.is_finite());
@@ -38,33 +38,30 @@ pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
     largest > least && largest - smallest > least
 }
 
-/// Whether the answer moved without one of the clusters. At high temperatures a contribution may be more than nothing and
-/// stand out from none.
+/// Whether the answer changed without some cluster. At high temperatures a contribution may do so without being
+/// decisive.
 fn is_moved(contributions: &[f64], temperature: f64) -> bool {
     let least = MIN_MOVE.min(temperature * FLAT_RATIO.ln());
     contributions.iter().any(|contribution| contribution.is_finite() && *contribution > least)
 }
 
-/// The shares among these contributions, none where the answer hardly moves, and whether they are decisive.
-pub(super) fn weighed(contributions: &[f64], temperature: f64) -> (Vec<Option<f64>>, bool) {
-    let shares = if is_moved(contributions, temperature) {
+/// The shares of contributions; none if the answer hardly changes.
+pub(super) fn shares_of_moved(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
+    if is_moved(contributions, temperature) {
         shares(contributions, temperature)
     } else {
         vec![None; contributions.len()]
-    };
-    (shares, is_decisive(contributions, temperature))
+    }
 }
 
-/// Gives the clusters their shares among themselves, puts the highest contribution first (the better rank where two
-/// are equal), and tells whether they are decisive.
+/// Gives the clusters their shares, sorts them by contribution (ties by rank), and tells whether they are decisive.
 pub(super) fn normalize_shares(clusters: &mut [Cluster], temperature: f64) -> bool {
     clusters.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then_with(|| a.hits.cmp(&b.hits)));
     let contributions: Vec<f64> = clusters.iter().map(|cluster| cluster.contribution).collect();
-    let (shares, decisive) = weighed(&contributions, temperature);
-    for (cluster, share) in clusters.iter_mut().zip(shares) {
+    for (cluster, share) in clusters.iter_mut().zip(shares_of_moved(&contributions, temperature)) {
         cluster.share = share;
     }
-    decisive
+    is_decisive(&contributions, temperature)
 }
 
 #[cfg(test)]

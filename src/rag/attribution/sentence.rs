@@ -1,18 +1,17 @@
-//! Which cluster each sentence of an answer rests on.
+//! Attributes each sentence of an answer to clusters.
 //!
-//! Takes an attribution with drops and the texts of the answer's tokens; splits the answer as it is shown into sentences,
-//! finds the tokens of each, and adds up the drops over them.
-//! The model wrote another text than the one that is shown: white space at its ends is gone, citations have one form,
-//! control characters are out. Both texts are aligned word by word; in a phrase that differs, a token's place is taken in
-//! proportion.
-//! Invariants: every token is in exactly one sentence, and their order stays; a citation behind a full stop belongs to the
-//! sentence before it.
-//! Not here: where drops come from (`counterfactual`, `masked_estimate`, `logprob`), where sentences end (`evidence`).
+//! Takes an attribution with logprob drops and the texts of the answer's tokens; splits the shown answer into
+//! sentences, finds the tokens of each, and sums their drops. The output of the model differs from the shown text in
+//! white space at the ends, the form of citations, and control characters. Both are aligned word by word; within a
+//! differing phrase, the place of a token is proportional.
+//! Invariants: every token is in exactly one sentence, in order; a citation after a full stop belongs to the sentence
+//! before it.
+//! Not here: computing drops (`counterfactual`, `masked_estimate`, `logprob`), sentence segmentation (`evidence`).
 
 use std::ops::Range;
 
 use super::masked_estimate::loss;
-use super::score::weighed;
+use super::score::{is_decisive, shares_of_moved};
 use super::{
     Attribution, AttributionError, AttributionSettings, Change, Cluster, Provenance, Sentence, SentenceCluster,
     difference,
@@ -21,8 +20,8 @@ use crate::answer::{Answer, citation};
 use ragonite_document::evidence::sentences;
 use ragonite_inference::{Generate, InferenceError};
 
-/// Says what each sentence of the answer rests on. Nothing is said where a cluster has no drops, since its part would go to
-/// the others, where they are those of another answer, or the generator cannot tell which text a token stands for.
+/// Adds the sentences to an attribution. It stays without them if a cluster has no drops (its share would go to the
+/// others), if the drops are those of a regenerated answer, or if the generator cannot give the texts of tokens.
 ///
 /// # Errors
 /// When the generator fails.
@@ -50,19 +49,14 @@ pub fn by_sentence(
     let tokens = tokens_of(&texts, &answer.text, &starts);
     let sentences = spans.zip(tokens).map(|((start, end), tokens)| {
         let text = answer.text[start..end].trim().to_owned();
-        sentence(text, tokens, &attribution.clusters, (how, settings.temperature))
+        sentence(text, tokens, &attribution.clusters, how, settings.temperature)
     });
     attribution.sentences = sentences.collect();
     attribution.tokens = texts;
     Ok(attribution)
 }
 
-fn sentence(
-    text: String,
-    tokens: Range<usize>,
-    clusters: &[Cluster],
-    (how, temperature): (Provenance, f64),
-) -> Sentence {
+fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], how: Provenance, temperature: f64) -> Sentence {
     let found = clusters.iter().filter_map(|cluster| {
         let drops = cluster.drops.get(tokens.clone())?;
         let drop = drops.iter().copied().map(f64::from).sum();
@@ -73,14 +67,14 @@ fn sentence(
         b.contribution.total_cmp(&a.contribution).then(b.drop.total_cmp(&a.drop)).then_with(|| a.hits.cmp(&b.hits))
     });
     let contributions: Vec<f64> = found.iter().map(|cluster| cluster.contribution).collect();
-    let (shares, decisive) = weighed(&contributions, temperature);
-    for (cluster, share) in found.iter_mut().zip(shares) {
+    let decisive = is_decisive(&contributions, temperature);
+    for (cluster, share) in found.iter_mut().zip(shares_of_moved(&contributions, temperature)) {
         cluster.share = share;
     }
     Sentence { text, tokens, decisive, clusters: found }
 }
 
-/// The text of each token. A character whose bytes are spread over several tokens is the first one's.
+/// The text of each token. A character spread over several tokens belongs to the first.
 fn texts(pieces: &[Vec<u8>]) -> Vec<String> {
     let mut texts = vec![String::new(); pieces.len()];
     let ends: Vec<usize> = pieces
@@ -107,27 +101,27 @@ fn texts(pieces: &[Vec<u8>]) -> Vec<String> {
     texts
 }
 
-/// Where the sentences of a text begin; the first at 0.
+/// Byte offsets of the sentences of a text; the first is 0.
 fn starts(text: &str, sources: &[usize]) -> Vec<usize> {
     let marks: Vec<Range<usize>> = citation::read(text, sources).marks.into_iter().map(|mark| mark.span).collect();
     let marks = marks.iter().filter(|span| text.get((*span).clone()).is_some_and(|mark| mark.starts_with('[')));
     let marks: Vec<&Range<usize>> = marks.collect();
-    let says = |(at, c): (usize, char)| c.is_alphanumeric() && !marks.iter().any(|mark| mark.contains(&at));
+    let is_word = |(at, c): (usize, char)| c.is_alphanumeric() && !marks.iter().any(|mark| mark.contains(&at));
     let mut starts = vec![0];
-    let mut said = false;
+    let mut has_begun = false;
     for piece in sentences(text) {
         let begin = piece.as_ptr().addr() - text.as_ptr().addr();
-        let has_words = piece.char_indices().any(|(at, c)| says((begin + at, c)));
-        if said && has_words {
+        let has_words = piece.char_indices().any(|(at, c)| is_word((begin + at, c)));
+        if has_begun && has_words {
             starts.push(behind_citations(text, begin, &marks));
         }
-        said |= has_words;
+        has_begun |= has_words;
     }
     starts
 }
 
-/// The place behind the citations that a sentence seems to begin with, unless it begins its line: they are about the
-/// sentence before it.
+/// The offset after the citations at the beginning of a sentence, unless it begins a line: they belong to the sentence
+/// before it.
 fn behind_citations(text: &str, begin: usize, marks: &[&Range<usize>]) -> usize {
     let before = text[..begin].trim_end().len();
     let begins_line = text[before..begin].contains('\n');
@@ -143,7 +137,7 @@ fn tokens_of(texts: &[String], text: &str, starts: &[usize]) -> Vec<Range<usize>
     let owners: Vec<usize> = texts
         .iter()
         .map(|token| {
-            // White space before a word is its token's, but a sentence begins with the word.
+            // A token begins with the white space before its word, a sentence with the word.
             let blank = token.len() - token.trim_start().len();
             let at = begin + if blank == token.len() { 0 } else { blank };
             begin += token.len();
@@ -160,11 +154,11 @@ fn tokens_of(texts: &[String], text: &str, starts: &[usize]) -> Vec<Range<usize>
         .collect()
 }
 
-/// Where what the model wrote stands in the text that is shown.
+/// The alignment of the model's output with the shown text.
 struct Aligned {
-    /// Pieces of both texts that stand for each other, in order.
+    /// Aligned ranges of both texts, in order.
     spans: Vec<(Range<usize>, Range<usize>)>,
-    /// Length of the text that is shown.
+    /// Length of the shown text.
     end: usize,
 }
 
@@ -177,7 +171,7 @@ impl Aligned {
             match part.change {
                 Change::Same => spans.push((from..from + length, to..to + length)),
                 Change::Removed => spans.push((from..from + length, to..to)),
-                // What was removed comes before what was added for it.
+                // A removed part comes before the added part that replaces it.
                 Change::Added => match spans.last_mut() {
                     Some((_, shown)) if shown.start == shown.end => shown.end = to + length,
                     _ => spans.push((from..from, to..to + length)),
@@ -258,11 +252,11 @@ mod tests {
             divergences: Vec::new(),
         };
         let clusters = [cluster(1, &[1.0, 2.0, 0.0]), cluster(2, &[0.0, -0.5, 3.0])];
-        let first = sentence("One.".into(), 0..2, &clusters, (Provenance::Logprob, 0.05));
+        let first = sentence("One.".into(), 0..2, &clusters, Provenance::Logprob, 0.05);
         assert_eq!(first.clusters.iter().map(|c| (c.hits[0], c.drop)).collect::<Vec<_>>(), [(1, 3.0), (2, -0.5)]);
         assert_eq!(first.clusters.iter().map(|c| c.share).collect::<Vec<_>>(), [Some(1.0), None]);
         assert!(first.decisive && (first.clusters[0].contribution - (1.0 - (-1.5_f64).exp())).abs() < 1e-12);
-        let second = sentence("Two.".into(), 2..3, &clusters, (Provenance::Logprob, 0.05));
+        let second = sentence("Two.".into(), 2..3, &clusters, Provenance::Logprob, 0.05);
         assert_eq!(second.clusters[0].hits, [2]);
     }
 

@@ -1,63 +1,62 @@
-//! How attribution is done; the table `[attribution]` of the configuration.
+//! Settings of attribution; the table `[attribution]` of the configuration.
 
 use serde::{Deserialize, Serialize};
 
 use super::Method;
 
-/// Whether clusters that probably do not matter are removed together.
+/// Whether unlikely clusters are left out together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupTest {
-    /// All but the likeliest three and the cited ones. Where the answer stays the same, each of them is settled; where it
-    /// does not, they have one value together. That bounds the time at the price of single values.
+    /// All but the likeliest three and the cited ones are left out together. If the answer stays the same, each is
+    /// settled; otherwise they share one value. This bounds the time, at the price of single values.
     Auto,
-    /// Every cluster is removed by itself.
+    /// Every cluster is left out by itself.
     #[default]
     Off,
 }
 
-/// Whether every cluster is estimated before the exact values are computed.
+/// Whether every cluster is estimated before exact values are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EstimateFirst {
-    /// Exact values only, each as soon as it is there.
+    /// Exact values only.
     #[default]
     Off,
-    /// Estimates first: all of them are soon there, and they say little of small differences.
+    /// Estimates first: they are fast, but tell little about small differences.
     On,
 }
 
-/// Whether an answer is explained before that is asked for.
+/// Whether an answer is explained before the user asks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExplainAhead {
-    /// Only when it is asked for.
+    /// Only on request.
     #[default]
     Off,
-    /// On the screen while nothing else is wanted, unless the machine runs on its battery.
+    /// On the screen while the program is idle, unless the machine runs on battery.
     On,
 }
 
-/// The settings, with the values of the paper as defaults.
+/// The settings; defaults are the values of the paper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AttributionSettings {
-    /// How an answer is explained unless another method is asked for.
+    /// The default method.
     pub method: Method,
-    /// Id in the catalog of the model that embeds sources to cluster them and answers to compare them; empty for the
-    /// one that finds the sources.
+    /// Catalog id of the embedder for clustering sources and comparing answers; empty for the embedder of the search.
     pub embedder: String,
-    /// Cosine distance up to which two evidences are neighbours in DBSCAN.
+    /// Largest cosine distance of neighbours in DBSCAN.
     pub eps: f64,
-    /// Neighbours, itself included, that make an evidence the core of a cluster.
+    /// Fewest neighbours of a core point in DBSCAN, itself included.
     pub min_points: usize,
-    /// Counterfactual answers per cluster. Only sampled answers need more than one: greedy ones are all the same.
+    /// Counterfactual answers per cluster. More than one makes sense only with sampling; greedy answers are all equal.
     pub iterations: usize,
-    /// Temperature of the softmax over contributions: the lower, the more the largest stands out.
+    /// Softmax temperature; lower values make the largest contribution stand out.
     pub temperature: f64,
-    /// Whether clusters that probably do not matter are removed together.
+    /// Whether unlikely clusters are left out together.
     pub group_test: GroupTest,
-    /// Whether every cluster is estimated before the exact values are computed.
+    /// Whether every cluster is estimated first.
     pub estimate_first: EstimateFirst,
 }
 
@@ -76,7 +75,7 @@ impl Default for AttributionSettings {
     }
 }
 
-/// A setting that cannot be computed with.
+/// A setting out of range.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SettingError {
     /// Cosine distances go from 0 to 2.
@@ -94,16 +93,16 @@ pub enum SettingError {
 }
 
 impl AttributionSettings {
-    /// The embedder that is attribution's own; none where it is the one that finds the sources.
+    /// The separate embedder of attribution; none if it is that of the search.
     #[must_use]
     pub fn embedder(&self) -> Option<&str> {
         Some(self.embedder.trim()).filter(|id| !id.is_empty())
     }
 
-    /// Checks that every setting can be computed with.
+    /// Checks the ranges of all settings.
     ///
     /// # Errors
-    /// The first setting that cannot.
+    /// The first setting out of range.
     pub fn check(&self) -> Result<(), SettingError> {
         if !(0.0..=2.0).contains(&self.eps) {
             return Err(SettingError::Eps(self.eps));

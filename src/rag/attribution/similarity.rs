@@ -1,8 +1,8 @@
-//! The naive attribution: how alike the answer and each evidence are (RAGonite, Sec. 5, the baseline).
+//! Naive attribution: the similarity of the answer and each evidence (RAGonite, Sec. 5, the baseline).
 //!
 //! Takes an answer and the embeddings of its sources; gives the softmax of their cosines. Every source is a cluster of
-//! its own, as in the paper: nothing is removed, so copies hide nothing from each other.
-//! Not here: what an answer would be without a source (`counterfactual`).
+//! its own, as in the paper: nothing is left out, so copies do not hide each other.
+//! Not here: counterfactual answers (`counterfactual`).
 
 use std::time::Instant;
 
@@ -14,14 +14,14 @@ use crate::answer::Answer;
 use ragonite_base::{CancelToken, Millis};
 use ragonite_inference::{Embed, TextRole};
 
-/// What the naive attribution needs.
+/// The input of naive attribution.
 #[derive(Debug, Clone, Copy)]
 pub struct SimilarityInput<'a> {
     /// The answer with its prompt.
     pub answer: &'a Answer,
-    /// The sources; those that are not in the prompt are left out.
+    /// The sources; those not in the prompt are ignored.
     pub sources: &'a [SourceVector],
-    /// Only the temperature matters here.
+    /// Only the temperature is used.
     pub settings: &'a AttributionSettings,
 }
 

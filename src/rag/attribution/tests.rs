@@ -499,7 +499,7 @@ fn an_explanation_that_was_stopped_goes_on_to_the_same_end() {
             }
         };
         explain(input(&answer, &sources, &settings), engines, &source.token(), &mut stop).unwrap_err();
-        let stopped = Attribution::stopped(Method::Counterfactual, &known, (3, 0.05)).unwrap();
+        let stopped = Attribution::stopped(Method::Counterfactual, &known, 3, 0.05).unwrap();
         assert_eq!((stopped.clusters.len(), stopped.missing, stopped.decisive), (stop_after, 3 - stop_after, false));
         assert!(stopped.stopped_after().unwrap().contains(&format!("{stop_after} of 3")));
 
@@ -509,8 +509,8 @@ fn an_explanation_that_was_stopped_goes_on_to_the_same_end() {
         (resumed.timings_ms, whole.timings_ms) = Default::default();
         assert_eq!(resumed, whole);
     }
-    assert_eq!(Attribution::stopped(Method::Counterfactual, &[], (3, 0.05)), None);
-    assert_eq!(Attribution::stopped(Method::Counterfactual, &whole.clusters, (3, 0.05)), None, "it came to its end");
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &[], 3, 0.05), None);
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &whole.clusters, 3, 0.05), None, "it came to its end");
 }
 
 #[test]
@@ -657,7 +657,7 @@ fn a_group_that_changes_the_answer_has_one_value_and_then_one_by_one_only_it_is_
     assert_eq!(generator.asked.len(), 4, "three alone, two together");
     let mut known = attribution.clusters.clone();
     (known[1].contribution, known[2].contribution) = (0.02, 0.01);
-    let stopped = Attribution::stopped(Method::Counterfactual, &known, (5, 0.05)).unwrap();
+    let stopped = Attribution::stopped(Method::Counterfactual, &known, 5, 0.05).unwrap();
     assert_eq!((stopped.clusters.len(), stopped.missing), (3, 2), "a group's value is none of its members");
     let shares: f64 = stopped.clusters.iter().filter_map(|cluster| cluster.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "shares among these only: {shares}");

@@ -1,4 +1,4 @@
-//! What attribution gives.
+//! Results of attribution.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,28 +12,28 @@ use crate::prompt::Prompt;
 use ragonite_base::Millis;
 use ragonite_inference::Completion;
 
-/// How contributions are computed, from quick to exact.
+/// How contributions are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Softmax of the cosine of answer and evidence: the naive baseline.
+    /// Cosine of answer and evidence: the naive baseline.
     Similarity,
-    /// Hide one cluster from the answer: an estimate.
+    /// Mask one cluster: an estimate.
     Preview,
-    /// Leave one cluster out and regenerate.
+    /// Leave out one cluster and regenerate.
     #[default]
     Counterfactual,
-    /// Leave one cluster out and take how much less probable the original answer becomes.
+    /// Leave out one cluster and take the loss of probability of the original answer.
     Logprob,
-    /// Leave one cluster out and take how far the predictions of each next word move.
+    /// Leave out one cluster and take the Jensen-Shannon divergence of the predictions.
     Jsd,
 }
 
 impl Method {
-    /// Every method, from quick to exact; those that generate nothing before the one that does.
+    /// Every method, from fast to slow.
     pub const ALL: [Self; 5] = [Self::Similarity, Self::Preview, Self::Logprob, Self::Jsd, Self::Counterfactual];
 
-    /// Its name in a configuration and on the command line.
+    /// The name in configurations and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,13 +45,13 @@ impl Method {
         }
     }
 
-    /// Whether it needs the model that gave the answer.
+    /// Whether the method needs the generator.
     #[must_use]
     pub fn asks_the_model(self) -> bool {
         self != Self::Similarity
     }
 
-    /// How the drops of its clusters come about where they do not say; none where it has none.
+    /// The provenance of drops in clusters without `drops_how`; none if the method has no drops.
     #[must_use]
     pub fn drops(self) -> Option<Provenance> {
         match self {
@@ -69,7 +69,7 @@ impl fmt::Display for Method {
 }
 
 impl Method {
-    /// What is done, in a line.
+    /// A description in a line.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -91,34 +91,34 @@ impl FromStr for Method {
     }
 }
 
-/// A text that names no method.
+/// A text that is no method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no attribution method: use similarity, preview, logprob, jsd or counterfactual")]
 pub struct UnknownMethod(String);
 
-/// How one cluster's value came about; shown beside it.
+/// How a value was computed; shown beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provenance {
-    /// The original answer was checked as a draft and came out the same token by token.
+    /// The original answer was verified as a draft, token by token.
     Verified,
-    /// The answer was generated again without the cluster.
+    /// The answer was regenerated without the cluster.
     Regenerated,
-    /// Removed together with others: where the contribution is 0, the answer without all of them is the original token by
-    /// token; else these are the hits of all of them, and the contribution is that of all.
+    /// Left out with other clusters. Contribution 0: the answer without all of them has the tokens of the original.
+    /// Otherwise `hits` and contribution are those of the whole group.
     Group,
-    /// Estimated by hiding the cluster from the answer.
+    /// Estimated by masking the cluster.
     Preview,
     /// Cosine of answer and evidence.
     Similarity,
-    /// The original answer's probability after the prompt without the cluster.
+    /// Loss of probability of the original answer without the cluster.
     Logprob,
-    /// The predictions of each next word after the prompt without the cluster.
+    /// Divergence of the predictions without the cluster.
     Jsd,
 }
 
 impl Provenance {
-    /// In a word or a few, as it is shown beside the value.
+    /// A short label beside the value.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -133,53 +133,51 @@ impl Provenance {
     }
 }
 
-/// One counterfactual generation, kept for behind the scenes.
+/// A counterfactual answer, kept for the trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Counterfactual {
-    /// What the model was asked.
+    /// The prompt.
     pub prompt: Prompt,
-    /// What it said.
+    /// The output of the model.
     pub completion: Completion,
-    /// Cosine of this answer and the one of the same iteration with every source, both without their citations and with
-    /// the completed question before them; 1 when they say the same.
+    /// Cosine with the original answer of the same iteration, both without citations and after the completed question;
+    /// 1 for equal texts.
     pub similarity: f64,
 }
 
-/// A cluster of near-identical hits and what it mattered.
+/// A cluster of near-identical hits with its effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     /// Ranks of its hits, ascending.
     pub hits: Vec<usize>,
-    /// How its value came about.
+    /// How the contribution was computed.
     pub how: Provenance,
-    /// 1 minus the mean similarity of the answers with and without it; for `similarity` the cosine itself,
-    /// for `masked_estimate` and `logprob` 1 minus the factor by which a token of the answer becomes less probable; for `jsd` the
-    /// mean Jensen-Shannon divergence of the predictions in bits.
+    /// Counterfactual: 1 minus the mean similarity of the answers with and without the cluster. `similarity`: the
+    /// cosine. `masked_estimate` and `logprob`: 1 minus the factor by which a token of the answer becomes less
+    /// probable. `jsd`: the mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
-    /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0 or
-    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE), and where the answer hardly moves without any cluster.
+    /// Masked softmax of the contributions, in 0..=1; none for contributions 0 and
+    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE), and if the answer hardly changes without any cluster.
     pub share: Option<f64>,
-    /// The answer without it (without its group where it was settled in one), clean; none where nothing was generated.
-    /// Of several iterations the first.
+    /// The clean answer without the cluster or its group, of the first iteration; none if nothing was generated.
     pub counterfactual_answer: Option<String>,
-    /// The generations behind it, one per iteration.
+    /// The counterfactual answers, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
-    /// By how much the natural logarithm of the probability of each token of the answer drops without the cluster; empty
-    /// where that was not computed.
+    /// Drop of the natural logprob of each token of the answer without the cluster; empty if not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<f32>,
-    /// How it was taken away for that: hidden ([`Provenance::Preview`]) or left out ([`Provenance::Logprob`]). Where nothing is said, as
-    /// [`Method::drops`] says.
+    /// Whether the cluster was masked ([`Provenance::Preview`]) or left out ([`Provenance::Logprob`]) for the drops; by
+    /// default as in [`Method::drops`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_how: Option<Provenance>,
-    /// The Jensen-Shannon divergence of the predictions of the first tokens, in bits; empty where that was not computed.
+    /// Jensen-Shannon divergence of the predictions of the first tokens in bits; empty if not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergences: Vec<f32>,
 }
 
 impl Cluster {
-    /// Whether it is known what it matters by itself: not where that is an estimate, or the value of a group.
+    /// Whether the effect of this cluster alone is known: not for an estimate or a group.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         match self.how {
@@ -189,45 +187,45 @@ impl Cluster {
         }
     }
 
-    /// The sum of its drops: by how much the natural logarithm of the probability of the whole answer drops.
+    /// The drop of the natural logprob of the whole answer.
     #[must_use]
     pub fn drop(&self) -> Option<f64> {
         (!self.drops.is_empty()).then(|| self.drops.iter().copied().map(f64::from).sum())
     }
 }
 
-/// A drop as the change that is shown, with so many decimals; nothing has no sign.
+/// A drop as the shown change, with `decimals` decimals; zero has no sign.
 #[must_use]
 pub fn change_of(drop: f64, decimals: usize) -> String {
     let text = format!("{:+.decimals$}", -drop);
     if text.contains(|c: char| ('1'..='9').contains(&c)) { text } else { format!("{:.decimals$}", 0.0) }
 }
 
-/// What a sentence of the answer rests on.
+/// The attribution of a sentence of the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sentence {
-    /// The sentence as it is shown, with its citations.
+    /// The sentence as shown, with its citations.
     pub text: String,
-    /// The tokens of the answer it was made of. Those of all sentences are all tokens, in order.
+    /// Its tokens. All sentences together cover all tokens, in order.
     pub tokens: Range<usize>,
-    /// False when no single source decides, as for a whole answer.
+    /// False if no single source decides.
     pub decisive: bool,
     /// The clusters, highest contribution first.
     pub clusters: Vec<SentenceCluster>,
 }
 
-/// What a cluster mattered for a sentence.
+/// The effect of a cluster on a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SentenceCluster {
     /// Ranks of its hits, ascending.
     pub hits: Vec<usize>,
-    /// How the drops came about.
+    /// How the drops were computed.
     pub how: Provenance,
-    /// The sum of the drops over the sentence's tokens.
+    /// Sum of the drops over the tokens of the sentence.
     pub drop: f64,
     /// 1 minus the factor by which a token of the sentence becomes less probable.
     pub contribution: f64,
-    /// Masked softmax of the contributions, a fraction; none as for a [`Cluster`].
+    /// Masked softmax of the contributions; none as for a [`Cluster`].
     pub share: Option<f64>,
 }
 
@@ -243,43 +241,41 @@ pub struct AttributionTimings {
     pub generate: Millis,
     /// Embedding and comparing the answers.
     pub compare: Millis,
-    /// All of it.
+    /// The whole attribution.
     pub total: Millis,
 }
 
-/// What is said before an answer that is explained instead of the stored one.
+/// Shown before a regenerated answer that is explained instead of the stored one.
 pub const ANSWER_CHANGED: &str =
     "From the same prompt the model answers otherwise now. What is explained is this answer:";
 
-/// How much each cluster mattered.
+/// The attribution of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attribution {
-    /// How it was computed.
+    /// The method.
     pub method: Method,
-    /// False when no single source decides: every contribution is 0 and no cluster has a share, or the shares are
-    /// flat ([`FLAT_RATIO`](super::FLAT_RATIO)).
+    /// False if no single source decides: no cluster has a share, or the shares are flat
+    /// ([`FLAT_RATIO`](super::FLAT_RATIO)).
     pub decisive: bool,
     /// The clusters, highest contribution first.
     pub clusters: Vec<Cluster>,
-    /// What the model says now from the same prompt, where that is not the stored answer: the answers without a cluster
-    /// are held against it.
+    /// The regenerated original, if it differs from the stored answer; counterfactual answers are compared with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
-    /// Where answers were sampled several times: what the model said with every source in the second iteration and those
-    /// after it. Each answer without a cluster is held against that of its iteration.
+    /// The samples of further iterations with every source; each counterfactual answer is compared with the sample of
+    /// its iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resampled: Vec<Completion>,
-    /// Clusters that are not among them because the explanation was stopped; the shares are those of the others, and
-    /// nothing is said to be decisive.
+    /// Clusters missing because the explanation was stopped; the shares are among the others, and nothing is decisive.
     #[serde(default, skip_serializing_if = "is_none_missing")]
     pub missing: usize,
     /// Time per step.
     #[serde(default)]
     pub timings_ms: AttributionTimings,
-    /// The text of each token of the answer, as the model wrote it; empty where no drops were computed.
+    /// The text of each token of the answer as generated; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<String>,
-    /// What each sentence of the answer rests on; empty where no drops were computed.
+    /// The attribution of each sentence; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sentences: Vec<Sentence>,
 }
@@ -290,7 +286,7 @@ fn is_none_missing(missing: &usize) -> bool {
 }
 
 impl Attribution {
-    /// One without any cluster.
+    /// An attribution without clusters.
     #[must_use]
     pub fn new(method: Method) -> Self {
         Self {
@@ -306,17 +302,17 @@ impl Attribution {
         }
     }
 
-    /// What was known when it was stopped with `total` clusters to settle: those that were left out, with shares among
-    /// themselves at this softmax temperature. Nothing where none was.
+    /// The result of an explanation stopped with `total` clusters in all: the settled clusters with shares among
+    /// themselves. None if no cluster was settled or none is missing.
     #[must_use]
-    pub fn stopped(method: Method, clusters: &[Cluster], (total, temperature): (usize, f64)) -> Option<Self> {
+    pub fn stopped(method: Method, clusters: &[Cluster], total: usize, temperature: f64) -> Option<Self> {
         let mut clusters: Vec<Cluster> = clusters.iter().filter(|cluster| cluster.is_settled()).cloned().collect();
         normalize_shares(&mut clusters, temperature);
         let missing = total.saturating_sub(clusters.len());
         (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
     }
 
-    /// How far it came, in a line; nothing of one that came to its end.
+    /// How many clusters were settled, in a line; none for a complete attribution.
     #[must_use]
     pub fn stopped_after(&self) -> Option<String> {
         let (done, missing) = (self.clusters.len(), self.missing);
@@ -324,15 +320,14 @@ impl Attribution {
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
     }
 
-    /// The same, having taken so long as a whole.
+    /// The attribution with its total time.
     #[must_use]
     pub(super) fn taking(mut self, total: Duration) -> Self {
         self.timings_ms.total = total.into();
         self
     }
 
-    /// What was generated for it, each answer once: with every source, then without some. Clusters that were left out
-    /// together share theirs.
+    /// The generated answers, each once: with every source, then without some. Clusters of a group share theirs.
     pub fn generated(&self) -> impl Iterator<Item = &Completion> {
         let shares = |at: usize| {
             let cluster = &self.clusters[at];
@@ -345,14 +340,14 @@ impl Attribution {
         self.resampled.iter().chain(without)
     }
 
-    /// How the drops of one of its clusters came about; none where it has none.
+    /// The provenance of a cluster's drops; none without drops.
     #[must_use]
     pub fn how_of_drops(&self, cluster: &Cluster) -> Option<Provenance> {
         cluster.drops_how.or(self.method.drops()).filter(|_| !cluster.drops.is_empty())
     }
 
-    /// How the drops of all of them came about; none where one has none, or others came about otherwise, so that they
-    /// cannot be held against each other.
+    /// The common provenance of all drops; none if it differs or a cluster has no drops, since they are then not
+    /// comparable.
     #[must_use]
     pub fn drops_how(&self) -> Option<Provenance> {
         let mut each = self.clusters.iter().map(|cluster| self.how_of_drops(cluster));
@@ -360,14 +355,13 @@ impl Attribution {
         first.filter(|_| each.all(|how| how == first))
     }
 
-    /// Whether clusters were removed together, so that removing them one by one would tell more.
+    /// Whether clusters were left out together, so that leaving them out one by one would tell more.
     #[must_use]
     pub fn has_group(&self) -> bool {
         self.clusters.iter().any(|cluster| cluster.how == Provenance::Group)
     }
 
-    /// The same for the whole answer, and for its sentences what `other` says. Each sentence names how its values came
-    /// about.
+    /// This attribution with the sentences of `other`, which name their own provenance.
     #[must_use]
     pub fn with_sentences_of(self, other: Self) -> Self {
         Self { sentences: other.sentences, ..self }

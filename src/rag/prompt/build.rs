@@ -1,10 +1,10 @@
-//! Builds the prompts: instructions, evidence, history and question within the budget.
+//! Builds prompts: instructions, evidence, history and question within the token budget.
 //!
-//! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence,
-//! and what does not fit is cut from the lowest-ranked evidence up. Of a page in several versions only those are
-//! sources that the question is about.
-//! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
-//! budget; what is in the prompt and under which number does not depend on the order of the sources; every cut is named.
+//! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence;
+//! evidence that does not fit is cut, lowest rank first. Of several versions of a page only those that the question is
+//! about become sources.
+//! Invariants: prompt and answer reserve never exceed the context; no evidence exceeds its share of the evidence
+//! budget; content and source numbers do not depend on the order of the sources; every cut is recorded.
 //! Not here: wording (`assets/prompts`), generating.
 
 use std::cmp::Reverse;
@@ -18,22 +18,22 @@ use crate::retrieval::{Hit, Preference, Version};
 use ragonite_base::Language;
 use ragonite_inference::{Generate, PromptPart, SpecialTokens};
 
-/// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
+/// The next turn of the user: a model that writes it has finished its own. RAGonite, Sec. 4.
 const STOP: &str = "User:";
 
-/// Small models go on with the form of the prompt where an answer is done: another question, or another answer to it.
+/// After an answer, small models repeat the form of the prompt: another question or another answer.
 const FORMS: [&str; 5] = ["\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort:", "\nAntworte:"];
 
-/// An evidence cut below this many tokens says nothing any more and is dropped instead.
+/// Fewest tokens of a shortened evidence; below it is dropped.
 const LEAST_TOKENS: usize = 24;
 
-/// Characters of a date as the source gives it.
+/// Most characters of a date.
 const LONGEST_DATE: usize = 32;
 
-/// What an answer is generated from.
+/// The input of an answer prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerPrompt<'a> {
-    /// Who the model is and what the domain is about; empty for the default.
+    /// Role of the model and topic of the domain; empty for the default.
     pub prefix: &'a str,
     /// Language of instructions and answer.
     pub language: Language,
@@ -47,10 +47,10 @@ pub struct AnswerPrompt<'a> {
     pub settings: &'a PromptSettings,
 }
 
-/// What a follow-up is completed from.
+/// The input of a rewrite prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct RewritePrompt<'a> {
-    /// Who the model is and what the domain is about; empty for the default.
+    /// Role of the model and topic of the domain; empty for the default.
     pub prefix: &'a str,
     /// Language of the question.
     pub language: Language,
@@ -63,10 +63,10 @@ pub struct RewritePrompt<'a> {
 }
 
 impl AnswerPrompt<'_> {
-    /// The prompt, counted with the generator's own tokens.
+    /// The prompt; the generator's tokenizer counts.
     ///
     /// # Errors
-    /// [`PromptError::NoRoom`] where instructions and question alone fill the context.
+    /// [`PromptError::NoRoom`] if instructions and question alone fill the context.
     pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
         let task = Task::answer(self.language);
         let system = task.system(self.prefix, self.language)?;
@@ -84,7 +84,7 @@ impl AnswerPrompt<'_> {
 }
 
 impl SourceOrder {
-    /// The sources in this order; they come the best first.
+    /// The sources, given best first, in this order.
     fn of(self, mut sources: Vec<Segment>) -> Vec<Segment> {
         if matches!(self, Self::LongestFirst | Self::BestLast) {
             sources.reverse();
@@ -102,10 +102,10 @@ impl SourceOrder {
 }
 
 impl RewritePrompt<'_> {
-    /// The prompt, counted with the generator's own tokens.
+    /// The prompt; the generator's tokenizer counts.
     ///
     /// # Errors
-    /// [`PromptError::NoRoom`] where instructions and question alone fill the context.
+    /// [`PromptError::NoRoom`] if instructions and question alone fill the context.
     pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
         let task = Task::rewrite();
         let system = task.system(self.prefix, self.language)?;
@@ -133,18 +133,18 @@ pub(super) fn segment(generator: &dyn Generate, part: Part, text: String) -> Res
     Ok(Segment { part, text: counted.text, special, tokens })
 }
 
-/// The parts of a prompt that are always there, and the tokens they leave.
+/// The fixed parts of a prompt, and the tokens left.
 pub(super) struct Frame<'a> {
     generator: &'a dyn Generate,
-    /// Up to the place of evidence and history.
+    /// Segments before evidence and history.
     before: Vec<Segment>,
-    /// From the question on.
+    /// Segments from the question on.
     after: Vec<Segment>,
     room: usize,
 }
 
 impl<'a> Frame<'a> {
-    /// A chat of instructions and a question, with `reserve` tokens kept free for what the model says.
+    /// A chat of instructions and question; `reserve` tokens stay free for the output.
     pub(super) fn new(
         generator: &'a dyn Generate,
         system: &str,
@@ -168,7 +168,7 @@ impl<'a> Frame<'a> {
         Ok(Self { generator, before, after, room })
     }
 
-    /// The latest turns that fit, as one segment; the oldest are left out first.
+    /// The latest turns that fit, as one segment; the oldest are dropped first.
     fn history(
         &mut self,
         task: &Task,
@@ -186,7 +186,7 @@ impl<'a> Frame<'a> {
         Ok(None)
     }
 
-    /// The chat with these segments before the question.
+    /// The prompt with these segments before the question.
     pub(super) fn prompt(self, user: impl IntoIterator<Item = Segment>, stop: Vec<String>, cut: Vec<Cut>) -> Prompt {
         let segments = self.before.into_iter().chain(user).chain(self.after).collect();
         Prompt { segments, stop, cut }
@@ -197,17 +197,17 @@ impl<'a> Frame<'a> {
 struct Evidences<'a> {
     generator: &'a dyn Generate,
     budget: usize,
-    /// Most tokens of one evidence.
+    /// Most tokens of an evidence.
     share: usize,
     neighbours: Neighbours,
 }
 
-/// What of the evidences is in the prompt.
+/// The evidences in the prompt.
 #[derive(Default)]
 struct Chosen {
-    /// What is around several sources.
+    /// Shared context of several sources.
     around: Vec<Segment>,
-    /// The best first.
+    /// Best first.
     sources: Vec<Segment>,
     cut: Vec<Cut>,
 }
@@ -224,25 +224,25 @@ impl Evidences<'_> {
             let chosen = self.fit(&ranked, &shared_contexts(&ranked, |hit| whole.contains(&hit.rank)))?;
             let before = whole.len();
             whole.retain(|rank| chosen.cut.iter().all(|cut| cut.rank != *rank || cut.how == CutHow::Neighbour));
-            // What a source would have said for others, and is cut itself, they say again.
+            // The others must repeat the shared text of a source that is cut itself.
             if whole.len() == before {
                 return Ok(chosen);
             }
         }
     }
 
-    /// The sources with these texts that fit, and what was cut. What is around several counts with the best of them; where
-    /// that one does not fit beside it, it is not around it.
-    fn fit(&self, ranked: &[&Hit], said: &SharedContexts) -> Result<Chosen, PromptError> {
+    /// The sources that fit, and the cuts. The tokens of a shared context count with its best source; if that source
+    /// does not fit beside it, it has no shared context.
+    fn fit(&self, ranked: &[&Hit], contexts: &SharedContexts) -> Result<Chosen, PromptError> {
         let Chosen { mut around, mut sources, mut cut } = Chosen::default();
         let mut left = self.budget;
-        for (hit, text) in ranked.iter().copied().zip(&said.of_hits) {
-            for segment in self.around(hit, said)? {
+        for (hit, text) in ranked.iter().copied().zip(&contexts.of_hits) {
+            for segment in self.around(hit, contexts)? {
                 left = left.saturating_sub(segment.tokens);
                 around.push(segment);
             }
             let mark = mark(hit, ranked);
-            let whole = self.source((hit, &mark), text)?;
+            let whole = self.source(hit, &mark, text)?;
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
             if is_replaced(hit, ranked) {
@@ -250,7 +250,7 @@ impl Evidences<'_> {
                 continue;
             }
             let (wanted, cut_by_budget) = (whole.tokens, left < whole.tokens.min(self.share));
-            let fitted = if wanted <= limit { Some(whole) } else { self.shortened((hit, &mark), text, limit)? };
+            let fitted = if wanted <= limit { Some(whole) } else { self.shortened(hit, &mark, text, limit)? };
             let Some(source) = fitted else {
                 cut.push(missing(wanted, CutHow::Dropped));
                 left = if cut_by_budget { 0 } else { left };
@@ -260,40 +260,40 @@ impl Evidences<'_> {
                 cut.push(missing(wanted - source.tokens, CutHow::Shortened));
             }
             if *text != hit.text {
-                let with_all = self.source((hit, &mark), &hit.text)?.tokens;
+                let with_all = self.source(hit, &mark, &hit.text)?.tokens;
                 cut.push(missing(with_all.saturating_sub(wanted), CutHow::Neighbour));
             }
-            // A lower rank never stands in the prompt where a higher one was cut for lack of room.
+            // A source never stands in the prompt if a better one was dropped for lack of room.
             left = if cut_by_budget { 0 } else { left - source.tokens };
             sources.push(source);
         }
         Ok(Chosen { around, sources, cut })
     }
 
-    /// What is around a hit and others, of which it is the best.
-    fn around(&self, hit: &Hit, said: &SharedContexts) -> Result<Vec<Segment>, PromptError> {
-        let of_hit = said.around.iter().filter(|one| one.ranks.first() == Some(&hit.rank));
+    /// The shared contexts whose best source is this hit.
+    fn around(&self, hit: &Hit, contexts: &SharedContexts) -> Result<Vec<Segment>, PromptError> {
+        let of_hit = contexts.around.iter().filter(|one| one.ranks.first() == Some(&hit.rank));
         let segment_of = |SharedContext { ranks, text }: &SharedContext| {
             segment(self.generator, Part::SharedContext { ranks: ranks.clone() }, wording::around(ranks, text)?)
         };
         of_hit.map(segment_of).collect()
     }
 
-    fn shortened(&self, source: (&Hit, &str), text: &str, limit: usize) -> Result<Option<Segment>, PromptError> {
+    fn shortened(&self, hit: &Hit, mark: &str, text: &str, limit: usize) -> Result<Option<Segment>, PromptError> {
         if limit < LEAST_TOKENS {
             return Ok(None);
         }
-        let text = shorten(text, |text| Ok::<_, PromptError>(self.source(source, text)?.tokens <= limit))?;
-        text.map(|text| self.source(source, &text)).transpose()
+        let text = shorten(text, |text| Ok::<_, PromptError>(self.source(hit, mark, text)?.tokens <= limit))?;
+        text.map(|text| self.source(hit, mark, &text)).transpose()
     }
 
-    fn source(&self, (hit, mark): (&Hit, &str), text: &str) -> Result<Segment, PromptError> {
+    fn source(&self, hit: &Hit, mark: &str, text: &str) -> Result<Segment, PromptError> {
         let rank = hit.rank;
         segment(self.generator, Part::Evidence { rank }, wording::source(rank, mark, text)?)
     }
 }
 
-/// Whether a better source is the version of the same page that the question is about. A small model given both answers
+/// Whether a better source is the version of this page that the question is about. Given both, a small model answers
 /// from either.
 fn is_replaced(hit: &Hit, hits: &[&Hit]) -> bool {
     let Some(version) = hit.version.filter(|version| version.wanted == Preference::No) else { return false };
@@ -301,8 +301,8 @@ fn is_replaced(hit: &Hit, hits: &[&Hit]) -> bool {
     hits.iter().any(|other| other.rank < hit.rank && other.version.as_ref().is_some_and(of_page))
 }
 
-/// What tells sources of one page apart: which version one is from, and its date. Pages with the same title in the same
-/// space have their date alone: whatever their texts say, the later one may hold where they differ. Empty for all others.
+/// The label that tells sources of a page apart: version and date. Pages with the same title in the same space get
+/// their date, because the later one may be in force. Empty for all others.
 fn mark(hit: &Hit, hits: &[&Hit]) -> String {
     let is_namesake =
         |other: &Hit| other.document != hit.document && other.title == hit.title && other.space == hit.space;

@@ -1,9 +1,9 @@
-//! The model's own chat template, rendered with minijinja and split into template text and slots for contents.
+//! Renders the model's chat template with minijinja and splits it into template text and slots.
 //!
-//! Takes the Jinja source of the GGUF, gives [`ChatPiece`]s. Contents never pass through the template: it is rendered
-//! with markers in their place, so that only template text may hold special tokens.
-//! Invariants: every slot comes exactly once and in order; exactly one begin-of-sequence token, at the front, where the
-//! model has one; the date is fixed, so that a stored prompt can be rebuilt to the letter.
+//! Takes the Jinja source from the GGUF, gives [`ChatPiece`]s. Contents never pass through the template, which is
+//! rendered with markers in their place, so only template text can hold special tokens.
+//! Invariants: every slot occurs once and in order; at most one begin-of-sequence token, at the front; the date is
+//! fixed, so that a stored prompt can be rebuilt exactly.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
@@ -12,13 +12,13 @@ use minijinja::{Environment, Error, ErrorKind, context};
 use super::PromptError;
 use ragonite_inference::GeneratorIdentity;
 
-/// Used where the weights bring no template.
+/// Used if the weights have no template.
 const PLAIN_TEMPLATE: &str = include_str!("../../../assets/prompts/chat.plain.jinja");
 
-/// The date every template is told: the one Llama 3.1's own template prints when it is told none.
+/// The date for every template: the default of Llama 3.1's own template.
 const FIXED_DATE: &str = "26 Jul 2024";
 
-/// Private-use characters: no template trims or matches them, and no chat text holds them in this order.
+/// Private-use characters: no template trims or matches them, and no chat text has them in this order.
 const MARK_START: char = '\u{e0b0}';
 const MARK_END: char = '\u{e0b1}';
 
@@ -27,13 +27,13 @@ const MARK_END: char = '\u{e0b1}';
 pub(super) enum ChatPiece {
     /// Text of the template, special tokens included.
     Template(String),
-    /// Here the system message goes.
+    /// Slot of the system message.
     System,
-    /// Here the user's message goes.
+    /// Slot of the user's message.
     User,
 }
 
-/// The chat of one system and one user message, ready for the answer.
+/// The chat of a system and a user message, up to the beginning of the answer.
 pub(super) fn render(identity: &GeneratorIdentity) -> Result<Vec<ChatPiece>, PromptError> {
     let (system, user) = (mark('s'), mark('u'));
     let apart = vec![
@@ -43,7 +43,7 @@ pub(super) fn render(identity: &GeneratorIdentity) -> Result<Vec<ChatPiece>, Pro
     if let Ok(Some(pieces)) = render_messages(identity, apart).map(|text| split(&text)) {
         return Ok(pieces);
     }
-    // A template that knows no system role refuses it or leaves it out; the user then says both.
+    // A template without a system role rejects or drops it; the user message then has both.
     let together = vec![context! { role => "user", content => format!("{system}\n\n{user}") }];
     split(&render_messages(identity, together)?)
         .ok_or_else(|| PromptError::ChatTemplate { model: identity.model.clone() })
@@ -68,7 +68,7 @@ fn render_messages(identity: &GeneratorIdentity, messages: Vec<Value>) -> Result
     Ok(with_one_bos(&rendered, &template.bos))
 }
 
-/// The environment the makers of chat templates write for: Jinja2 as `transformers` sets it up.
+/// Jinja2 as `transformers` sets it up for chat templates.
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = block_environment()?;
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
@@ -79,7 +79,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Jinja2 with block tags that leave no white space where they stood.
+/// Jinja2 whose block tags leave no white space.
 pub(super) fn block_environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -97,7 +97,7 @@ fn with_one_bos(rendered: &str, bos: &str) -> String {
     format!("{bos}{rest}")
 }
 
-/// The pieces around the marks; nothing where a mark is missing, repeated or out of order.
+/// The pieces around the markers; none if a marker is missing, repeated or out of order.
 fn split(rendered: &str) -> Option<Vec<ChatPiece>> {
     let (before, rest) = rendered.split_once(&mark('s'))?;
     let (between, after) = rest.split_once(&mark('u'))?;

@@ -1,4 +1,4 @@
-//! What can go wrong while a prompt is built.
+//! Errors of building a prompt.
 
 use ragonite_inference::InferenceError;
 
@@ -8,9 +8,9 @@ pub enum PromptError {
     /// A template cannot be rendered.
     #[error("rendering the template `{name}`")]
     Render {
-        /// Our template's file name, or `chat template` for the model's own.
+        /// File name of a template in `assets/prompts`, or `chat template` for the model's own.
         name: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<minijinja::Error>,
     },

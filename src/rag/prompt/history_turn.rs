@@ -1,17 +1,17 @@
-//! An earlier turn as the model is told about it.
+//! An earlier turn in the prompt.
 
 use serde::{Deserialize, Serialize};
 
-/// How many earlier turns the model is told about, and how many earlier questions are searched along.
+/// Earlier turns in the prompt, and earlier questions that are searched.
 pub const PAST_TURNS: usize = 5;
 
-/// A question and its answer, earlier in the conversation.
+/// An earlier question with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryTurn {
     /// The question as typed.
     pub question: String,
     /// The completed question.
     pub completed_question: String,
-    /// The answer as the model wrote it, with the citations that it has of its own.
+    /// The answer as the model wrote it, without repaired citations.
     pub answer: String,
 }

@@ -1,29 +1,29 @@
-//! The prompt of a judge, who holds an answer against a right one (RAGonite, Fig. 8, in our own words).
+//! The prompt of a judge who compares an answer with the reference answer (RAGonite, Fig. 8, reworded).
 //!
-//! Not here: reading what the judge says (`eval`).
+//! Not here: reading the verdict (`eval`).
 
 use super::build::Frame;
 use super::{Prompt, PromptError, wording};
 use ragonite_inference::Generate;
 
-/// What is judged.
+/// The input of a judge.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgePrompt<'a> {
     /// The completed question.
     pub question: &'a str,
-    /// The right answer, by a person.
+    /// The reference answer, written by a person.
     pub right: &'a str,
-    /// The answer that is judged, without its sources.
+    /// The answer to judge, without citations.
     pub answer: &'a str,
     /// Tokens kept free for the verdict.
     pub verdict_tokens: usize,
 }
 
 impl JudgePrompt<'_> {
-    /// The prompt, counted with the generator's own tokens.
+    /// The prompt; the generator's tokenizer counts.
     ///
     /// # Errors
-    /// [`PromptError::NoRoom`] where question and answers alone fill the context.
+    /// [`PromptError::NoRoom`] if question and answers alone fill the context.
     pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
         let system = wording::judge_system()?;
         let question = wording::judge_question(self.question, self.right, self.answer)?;

@@ -1,9 +1,10 @@
-//! Evidence and history -> [`Prompt`]: templates, the model's chat template, the token budget.
+//! Takes evidence, history and question, gives a [`Prompt`] within the token budget, in the form of the model's chat
+//! template.
 //!
-//! design.md §6: `[system and instructions][around several evidences][evidences][history and question]`, the best evidence
-//! first unless the settings say last. Each segment is tokenized on its own, so that [`Prompt::without`] removes an
-//! evidence exact to the token and prefixes are really shared.
-//! Invariants: a prompt never exceeds its budget; a source keeps its rank as number whatever else is removed.
+//! Segments: `[system and instructions][shared contexts][evidences][history and question]`, the order of evidences by
+//! the settings. Each segment is tokenized on its own, so [`Prompt::without`] removes an evidence exactly and prefixes
+//! really share tokens.
+//! Invariants: a prompt never exceeds its budget; a source keeps its rank as number if others are removed.
 //! Not here: running the model (`inference`), reading its answer (`answer`).
 
 mod build;

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::build::segment;
-use super::wording::lead;
+use super::wording::answer_beginning;
 use super::{PromptError, SourceOrder};
 use ragonite_base::{EvidenceId, Language};
 use ragonite_inference::{Generate, PromptPart, SpecialTokens};
 
-/// What a segment is for.
+/// The role of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
@@ -16,28 +16,28 @@ pub enum Part {
     Template,
     /// Domain prefix and instructions.
     System,
-    /// What stands before or after several evidences.
+    /// Text before or after several evidences.
     #[serde(rename = "around")]
     SharedContext {
-        /// Their numbers as sources, ascending.
+        /// Numbers of these sources, ascending.
         ranks: Vec<usize>,
     },
-    /// One evidence.
+    /// An evidence.
     Evidence {
-        /// Its number as a source.
+        /// Its source number.
         rank: usize,
     },
     /// Earlier turns.
     History,
     /// The question.
     Question,
-    /// How the answer begins, where that is given.
+    /// The given beginning of the answer.
     #[serde(rename = "lead")]
     Prefill,
 }
 
 impl Part {
-    /// Numbers of the sources that this is text of, ascending: of one, or of all that it is around.
+    /// Numbers of the sources with this text, ascending: one for an evidence, several for a shared context.
     #[must_use]
     pub fn sources(&self) -> &[usize] {
         match self {
@@ -48,16 +48,16 @@ impl Part {
     }
 }
 
-/// One piece of a prompt, tokenized on its own.
+/// A part of a prompt, tokenized on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
-    /// What it is for.
+    /// Role of the segment.
     pub part: Part,
     /// Its text.
     pub text: String,
-    /// How it is tokenized.
+    /// Whether its text may hold special tokens.
     pub special: SpecialTokens,
-    /// Its length in tokens.
+    /// Number of tokens.
     pub tokens: usize,
 }
 
@@ -65,38 +65,37 @@ pub struct Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CutHow {
-    /// It is not in the prompt.
+    /// Left out for lack of room.
     Dropped,
-    /// It is in the prompt up to a row or sentence.
+    /// Cut after a row or sentence.
     Shortened,
-    /// It is not in the prompt: the version of its page that the question is about is.
+    /// Left out, because the question is about another version of its page.
     Version,
-    /// Its content is in the prompt as a whole; text before or after it stands in another source, or apart from all that it
-    /// is around.
+    /// Only text before or after it is missing, which another source or a shared context has.
     Neighbour,
 }
 
 /// An evidence that is not in the prompt as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Its number as a source.
+    /// Its source number.
     pub rank: usize,
     /// The evidence.
     pub evidence: EvidenceId,
-    /// How many of its tokens are missing.
+    /// Missing tokens.
     pub tokens: usize,
-    /// Why.
+    /// Reason.
     pub how: CutHow,
 }
 
-/// What a model is asked.
+/// The prompt of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// The pieces in order.
+    /// The segments in order.
     pub segments: Vec<Segment>,
-    /// Texts that end the generation.
+    /// Stop sequences.
     pub stop: Vec<String>,
-    /// Evidences that did not fit.
+    /// Evidences that were cut.
     pub cut: Vec<Cut>,
 }
 
@@ -106,14 +105,14 @@ impl Prompt {
         self.segments.iter().map(|segment| segment.tokens).sum()
     }
 
-    /// Numbers of the sources in the prompt, best (lowest) first.
+    /// Source numbers in the prompt, ascending.
     pub fn sources(&self) -> Vec<usize> {
         let mut ranks = self.ranks();
         ranks.sort_unstable();
         ranks
     }
 
-    /// Numbers of the sources as they stand in the prompt.
+    /// Source numbers in the order of the prompt.
     fn ranks(&self) -> Vec<usize> {
         let rank = |segment: &Segment| match segment.part {
             Part::Evidence { rank } => Some(rank),
@@ -122,7 +121,7 @@ impl Prompt {
         self.segments.iter().filter_map(rank).collect()
     }
 
-    /// In which order its sources stand; none of fewer than two. Where the orders agree, that by rank is named.
+    /// The order of the sources; none for fewer than two. An ambiguous order is named by rank.
     pub fn order(&self) -> Option<SourceOrder> {
         match self.ranks().as_slice() {
             [] | [_] => None,
@@ -133,8 +132,7 @@ impl Prompt {
         }
     }
 
-    /// The same prompt with these sources left out; every other token stays as it is. What is around several sources goes
-    /// with the last of them.
+    /// The prompt without these sources; all other tokens stay. A shared context goes with the last of its sources.
     #[must_use]
     pub fn without(&self, ranks: &[usize]) -> Self {
         let gone = self.places(ranks);
@@ -143,30 +141,30 @@ impl Prompt {
         Self { segments, stop: self.stop.clone(), cut: self.cut.clone() }
     }
 
-    /// Places of the segments that are left out with these sources, ascending.
+    /// Indexes of the segments that go with these sources, ascending.
     pub fn places(&self, ranks: &[usize]) -> Vec<usize> {
         let left: Vec<usize> = self.ranks().into_iter().filter(|rank| !ranks.contains(rank)).collect();
         let goes = |of: &[usize]| !of.is_empty() && of.iter().all(|rank| !left.contains(rank));
         self.segments.iter().enumerate().filter(|(_, one)| goes(one.part.sources())).map(|(at, _)| at).collect()
     }
 
-    /// How the answer begins; empty where that is left to the model.
+    /// The given beginning of the answer; may be empty.
     #[must_use]
     pub fn prefill(&self) -> &str {
-        let lead = self.segments.last().filter(|segment| segment.part == Part::Prefill);
-        lead.map_or("", |segment| segment.text.as_str())
+        let prefill = self.segments.last().filter(|segment| segment.part == Part::Prefill);
+        prefill.map_or("", |segment| segment.text.as_str())
     }
 
-    /// The same prompt with the beginning of an answer in `language`, which the model goes on from.
+    /// The prompt with a given beginning of an answer in `language`.
     ///
     /// # Errors
     /// When the tokens cannot be counted.
     pub fn with_prefill(mut self, generator: &dyn Generate, language: Language) -> Result<Self, PromptError> {
-        self.segments.push(segment(generator, Part::Prefill, lead(language).to_owned())?);
+        self.segments.push(segment(generator, Part::Prefill, answer_beginning(language).to_owned())?);
         Ok(self)
     }
 
-    /// The prompt as the generator takes it.
+    /// The prompt in the generator's form.
     pub fn parts(&self) -> Vec<PromptPart> {
         self.segments.iter().map(|s| PromptPart { text: s.text.clone(), special: s.special }).collect()
     }

@@ -1,42 +1,42 @@
-//! How much of the context each part of a prompt may take, and in which order sources stand in it.
+//! Settings of prompts: token limits and the order of sources.
 
 use serde::{Deserialize, Serialize};
 
 use ragonite_base::Language;
 
-/// In which order sources stand in a prompt. Their numbers are their ranks in each.
+/// The order of sources in a prompt. Their numbers are always their ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceOrder {
-    /// The best one first, which small models cite more rightly; then the others, the longest first. Without one of them
-    /// all that comes after it is read again, which is least where the long ones come early.
+    /// The best first, which small models cite more correctly; then the others, longest first. Without a source, all
+    /// text behind it must be read again: least if long sources come early.
     #[default]
     BestThenLongest,
-    /// The best one last, next to the question; before it the others, the longest first.
+    /// The best last, next to the question; before it the others, longest first.
     LongestFirst,
-    /// By rank, the best one last. Without one of the best sources most of the prompt stays as it was, so that leaving
-    /// them out takes little time.
+    /// By rank, the best last. Without one of the best sources most of the prompt stays the same, so leaving it out is
+    /// fast.
     BestLast,
-    /// The best one first.
+    /// By rank, the best first.
     BestFirst,
 }
 
-/// How often a prompt has the text before and after its sources that several of them share.
+/// How often a prompt has context that several sources share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Once: apart from these sources, or where it is a source itself only there.
+    /// Once: apart from these sources, or in the source that has it as content.
     #[default]
     Once,
-    /// With each of them, as in RAGonite, Sec. 4.
+    /// With every source, as in RAGonite, Sec. 4.
     Each,
 }
 
-/// The language that answers have.
+/// The language of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerLanguage {
-    /// That of the question.
+    /// The language of the question.
     #[default]
     Auto,
     /// English.
@@ -46,7 +46,7 @@ pub enum AnswerLanguage {
 }
 
 impl AnswerLanguage {
-    /// The language that is asked for; nothing where the question decides.
+    /// The configured language; none if the question decides.
     #[must_use]
     pub fn wanted(self) -> Option<Language> {
         match self {
@@ -57,27 +57,27 @@ impl AnswerLanguage {
     }
 }
 
-/// Limits of a prompt, in tokens of the generator unless said otherwise.
+/// Limits of a prompt, in tokens of the generator unless stated otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PromptSettings {
-    /// Kept free for the answer.
+    /// Reserved for the answer.
     pub answer_tokens: usize,
-    /// Kept free for a completed question.
+    /// Reserved for a completed question.
     pub rewrite_tokens: usize,
-    /// Most for all evidences together. On two cores 2,000 tokens take about twenty seconds to read.
+    /// Most for all evidences. A CPU with two cores reads 2,000 tokens in about twenty seconds.
     pub evidence_tokens: usize,
-    /// Most of the evidence budget for one evidence, a fraction.
+    /// Largest fraction of the evidence budget for one evidence.
     pub share_cap: f64,
-    /// In which order the evidences stand.
+    /// Order of the sources.
     pub order: SourceOrder,
-    /// How often the text around them stands there.
+    /// How often shared context occurs.
     pub neighbours: Neighbours,
-    /// In which language the answer is written.
+    /// Language of the answer.
     pub language: AnswerLanguage,
     /// Most earlier turns.
     pub history_turns: usize,
-    /// Most for the earlier turns together.
+    /// Most for all earlier turns.
     pub history_tokens: usize,
 }
 

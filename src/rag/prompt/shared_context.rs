@@ -1,44 +1,44 @@
-//! What stands before and after several sources, said once.
+//! Shared contexts: text before and after several sources stands in the prompt once.
 //!
-//! Takes the hits of a prompt, the best first, and which of them are in it as a whole; gives the text of each, without what
-//! another source of the same document says, and apart from them what is around several. A row has the same text around it
-//! as the row below, and that text is often a source itself: it takes a third of a prompt, and a small model reads it as an
-//! answer that many sources give. Apart it belongs to each of them: it is there as long as one of them is.
-//! Invariants: what is left out of a source stands whole in another of the same document, or around it; title, heading and
-//! content stay.
-//! Not here: what is cut for lack of room (`build`).
+//! Takes the hits of a prompt, best first, and which of them are in it as a whole; gives the text of each hit without
+//! text of other sources of the document, and the shared contexts. Adjacent rows have the same surroundings, which are
+//! often a source themselves; repeated they take a third of a prompt, and a small model takes them for an answer that
+//! many sources give. A shared context stays as long as one of its sources is there.
+//! Invariants: text left out of a source stands whole in another source of the document or in a shared context; title,
+//! heading and content stay.
+//! Not here: cuts for lack of room (`build`).
 
 use crate::retrieval::Hit;
 use ragonite_base::DocumentId;
 
-/// A shorter neighbour stays: it takes no room, and may be in another text by chance.
+/// Fewest characters of a shared context. Shorter text takes no room and may coincide by chance.
 const LEAST_LETTERS: usize = 40;
 
-/// What a prompt says of its hits.
+/// The texts of hits, and the shared contexts.
 pub(super) struct SharedContexts {
-    /// The text of each hit, as they came.
+    /// The text of each hit, in the given order.
     pub(super) of_hits: Vec<String>,
-    /// What is around several of them, the best of these first.
+    /// Shared contexts, by best source.
     pub(super) around: Vec<SharedContext>,
 }
 
-/// What is around several sources.
+/// Text around several sources.
 pub(super) struct SharedContext {
-    /// Their numbers, ascending; two at least.
+    /// Source numbers, ascending; at least two.
     pub(super) ranks: Vec<usize>,
-    /// Title of the page, and what stands before and after them.
+    /// Title of the page and the text before and after.
     pub(super) text: String,
 }
 
-/// `gives` says whether a hit is in the prompt as a whole, so that others need not say what it does.
-pub(super) fn shared_contexts(hits: &[&Hit], gives: impl Fn(&Hit) -> bool) -> SharedContexts {
-    let givers: Vec<&Hit> = hits.iter().copied().filter(|hit| gives(hit)).collect();
+/// `is_whole` tells whether a hit is in the prompt as a whole, so that other hits need not repeat it.
+pub(super) fn shared_contexts(hits: &[&Hit], is_whole: impl Fn(&Hit) -> bool) -> SharedContexts {
+    let whole: Vec<&Hit> = hits.iter().copied().filter(|hit| is_whole(hit)).collect();
     let is_content = |of: &Hit, text: &str| {
-        let others = givers.iter().filter(|hit| hit.document == of.document && hit.rank != of.rank);
+        let others = whole.iter().filter(|hit| hit.document == of.document && hit.rank != of.rank);
         is_long(text) && others.into_iter().any(|hit| hit.content.contains(core(text)))
     };
     let mut neighbours = Vec::new();
-    for hit in &givers {
+    for hit in &whole {
         let Some(Shown { before, after, .. }) = Shown::of(hit) else { continue };
         for text in [before, after].into_iter().flatten().filter(|text| is_long(text) && !is_content(hit, text)) {
             Neighbour::join(&mut neighbours, hit, text);
@@ -56,10 +56,10 @@ pub(super) fn shared_contexts(hits: &[&Hit], gives: impl Fn(&Hit) -> bool) -> Sh
     SharedContexts { of_hits: hits.iter().map(|hit| text_of(hit)).collect(), around: together(&neighbours) }
 }
 
-/// A text before or after some hits that are in the prompt as a whole.
+/// A text before or after some hits.
 struct Neighbour<'a> {
     document: DocumentId,
-    /// Title of the page, where the hits show it.
+    /// Title of the page, if the hits show it.
     title: Option<&'a str>,
     /// Numbers of the hits, ascending.
     ranks: Vec<usize>,
@@ -67,7 +67,7 @@ struct Neighbour<'a> {
 }
 
 impl<'a> Neighbour<'a> {
-    /// Takes note of what is around a hit. Of a text that was shortened for one of them the longer one counts.
+    /// Adds the surroundings of a hit. If a text was shortened for one of the hits, the longer form counts.
     fn join(all: &mut Vec<Self>, hit: &'a Hit, text: &'a str) {
         let is_same = |one: &&mut Self| {
             one.document == hit.document && (one.text.contains(core(text)) || core(text).contains(core(one.text)))
@@ -90,7 +90,7 @@ impl<'a> Neighbour<'a> {
         self.ranks.len() > 1
     }
 
-    /// Whether a hit need not say a text: it stands around it, or a better one says it.
+    /// Whether a hit can omit a text: it is a shared context of the hit, or a better hit has it.
     fn is_said_for(&self, hit: &Hit, text: &str) -> bool {
         let apart = self.is_shared() && self.ranks.contains(&hit.rank);
         let is_better = self.ranks.first().is_some_and(|best| *best < hit.rank);
@@ -98,7 +98,7 @@ impl<'a> Neighbour<'a> {
     }
 }
 
-/// What is around the same hits, as one text.
+/// The texts around the same hits, joined.
 fn together(neighbours: &[Neighbour<'_>]) -> Vec<SharedContext> {
     let mut all: Vec<SharedContext> = Vec::new();
     for Neighbour { title, ranks, text, .. } in neighbours.iter().filter(|one| one.is_shared()) {
@@ -113,7 +113,7 @@ fn together(neighbours: &[Neighbour<'_>]) -> Vec<SharedContext> {
     all
 }
 
-/// The contextualized text of a hit in its parts, each without the line break that joins it.
+/// The parts of the contextualized text of a hit, without the line breaks between them.
 struct Shown<'a> {
     /// Title and heading.
     above: Option<&'a str>,
@@ -123,7 +123,7 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Nothing where the text is not made of the hit's content and context.
+    /// None if the text is not made of the content and context of the hit.
     fn of(hit: &'a Hit) -> Option<Self> {
         let (text, after) = match before_line(&hit.text, &hit.context.after) {
             Some(text) => (text, Some(hit.context.after.as_str())),
@@ -142,7 +142,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// What stands in the lines before `last`; nothing where a text does not end with it.
+/// The lines before `last`; none if the text does not end with it.
 fn before_line<'a>(text: &'a str, last: &str) -> Option<&'a str> {
     text.strip_suffix(last).filter(|_| !last.is_empty())?.strip_suffix('\n')
 }
@@ -151,7 +151,7 @@ fn is_long(text: &str) -> bool {
     core(text).chars().count() >= LEAST_LETTERS
 }
 
-/// A neighbour without the marks of where it was shortened.
+/// A text without the marks of shortening.
 fn core(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '…')
 }
@@ -188,22 +188,22 @@ mod tests {
         Hit { text, content: content.into(), context, ..hit(rank, "") }
     }
 
-    fn said(hits: &[Hit]) -> SharedContexts {
+    fn contexts_of(hits: &[Hit]) -> SharedContexts {
         shared_contexts(&hits.iter().collect::<Vec<_>>(), |_| true)
     }
 
-    fn around(said: &SharedContexts) -> Vec<(&[usize], &str)> {
-        said.around.iter().map(|one| (one.ranks.as_slice(), one.text.as_str())).collect()
+    fn around(contexts: &SharedContexts) -> Vec<(&[usize], &str)> {
+        contexts.around.iter().map(|one| (one.ranks.as_slice(), one.text.as_str())).collect()
     }
 
     #[test]
     fn what_is_around_two_rows_stands_apart_from_both() {
         let rows = [(AROUND, "Row 2: Board is B2", BELOW), (AROUND, "Row 1: Board is A1", "")];
         let hits: Vec<Hit> = (1..).zip(rows).map(|(rank, row)| of(rank, row, ContextParts::ALL)).collect();
-        let told = said(&hits);
-        assert_eq!(told.of_hits[0], format!("Regression run\nResults\nRow 2: Board is B2\n{BELOW}"));
-        assert_eq!(told.of_hits[1], "Regression run\nResults\nRow 1: Board is A1");
-        assert_eq!(around(&told), [(&[1, 2][..], format!("Regression run\n{AROUND}").as_str())]);
+        let contexts = contexts_of(&hits);
+        assert_eq!(contexts.of_hits[0], format!("Regression run\nResults\nRow 2: Board is B2\n{BELOW}"));
+        assert_eq!(contexts.of_hits[1], "Regression run\nResults\nRow 1: Board is A1");
+        assert_eq!(around(&contexts), [(&[1, 2][..], format!("Regression run\n{AROUND}").as_str())]);
     }
 
     #[test]
@@ -212,10 +212,10 @@ mod tests {
         let rows = [(shortened.as_str(), "Row 2", BELOW), (AROUND, "Row 1", BELOW), ("", "Row 3", "")];
         let parts = ContextParts::BEFORE.with(ContextParts::AFTER);
         let hits: Vec<Hit> = (1..).zip(rows).map(|(rank, row)| of(rank, row, parts)).collect();
-        let told = said(&hits);
-        assert_eq!(told.of_hits, ["Row 2", "Row 1", "Row 3"]);
+        let contexts = contexts_of(&hits);
+        assert_eq!(contexts.of_hits, ["Row 2", "Row 1", "Row 3"]);
         assert_eq!(
-            around(&told),
+            around(&contexts),
             [(&[1, 2][..], format!("{AROUND}\n{BELOW}").as_str())],
             "no title where none is shown"
         );
@@ -228,9 +228,9 @@ mod tests {
             of(1, (&shortened, "Row 2: Board is B2", BELOW), ContextParts::ALL),
             of(2, ("", &format!("The run took five days. {AROUND}"), "Row 1: Board is A1"), ContextParts::ALL),
         ];
-        let told = said(&hits);
-        assert!(told.around.is_empty());
-        let [row, text] = told.of_hits.try_into().unwrap();
+        let contexts = contexts_of(&hits);
+        assert!(contexts.around.is_empty());
+        let [row, text] = contexts.of_hits.try_into().unwrap();
         assert_eq!(row, format!("Regression run\nResults\nRow 2: Board is B2\n{BELOW}"));
         assert_eq!(text, hits[1].text, "what is short stays: it says what stood here and takes no room");
     }
@@ -241,18 +241,18 @@ mod tests {
             of(1, (AROUND, "Row 2: Board is B2", ""), ContextParts::ALL),
             of(2, (AROUND, "Row 1: Board is A1", ""), ContextParts::ALL),
         ];
-        let told = shared_contexts(&hits.iter().collect::<Vec<_>>(), |hit| hit.rank != 1);
-        assert_eq!(told.of_hits, [hits[0].text.clone(), hits[1].text.clone()]);
-        assert!(told.around.is_empty());
+        let contexts = shared_contexts(&hits.iter().collect::<Vec<_>>(), |hit| hit.rank != 1);
+        assert_eq!(contexts.of_hits, [hits[0].text.clone(), hits[1].text.clone()]);
+        assert!(contexts.around.is_empty());
     }
 
     #[test]
     fn another_document_says_it_for_itself() {
         let first = of(1, (AROUND, "Row 2: Board is B2", ""), ContextParts::ALL);
         let other = Hit { document: DocumentId(2), ..of(2, (AROUND, "Row 2: B3", ""), ContextParts::ALL) };
-        let told = said(&[first.clone(), other.clone()]);
-        assert_eq!(told.of_hits, [first.text, other.text]);
-        assert!(told.around.is_empty());
+        let contexts = contexts_of(&[first.clone(), other.clone()]);
+        assert_eq!(contexts.of_hits, [first.text, other.text]);
+        assert!(contexts.around.is_empty());
     }
 
     proptest! {
@@ -272,18 +272,18 @@ mod tests {
                 let content = format!("{} in row {rank}", words(*content, "Text"));
                 of(rank, (&words(*before, "Text"), &content, &words(*after, "Text")), parts)
             }).collect();
-            let told = said(&hits);
-            for around in &told.around {
+            let contexts = contexts_of(&hits);
+            for around in &contexts.around {
                 prop_assert!(around.ranks.len() > 1 && around.ranks.is_sorted_by(|a, b| a < b));
                 for hit in around.ranks.iter().map(|rank| &hits[rank - 1]) {
                     prop_assert!(around.text.lines().all(|line| hit.text.contains(line)));
                 }
             }
-            for (hit, text) in hits.iter().zip(&told.of_hits) {
+            for (hit, text) in hits.iter().zip(&contexts.of_hits) {
                 prop_assert!(text.contains(&hit.content));
-                let around = told.around.iter().filter(|around| around.ranks.contains(&hit.rank)).map(|around| &around.text);
+                let around = contexts.around.iter().filter(|around| around.ranks.contains(&hit.rank)).map(|around| &around.text);
                 for line in hit.text.lines() {
-                    let is_said = told.of_hits.iter().chain(around.clone()).any(|text| text.contains(line));
+                    let is_said = contexts.of_hits.iter().chain(around.clone()).any(|text| text.contains(line));
                     prop_assert!(is_said, "{line}");
                 }
                 prop_assert!(text.lines().all(|line| hit.text.lines().any(|other| other == line)));

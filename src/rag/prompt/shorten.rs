@@ -1,21 +1,21 @@
-//! Shortens an evidence that is too long for its share of the budget.
+//! Shortens an evidence that exceeds its share of the budget.
 //!
-//! Takes a text and a test whether a text fits; gives the longest beginning that does, cut at a row or sentence and
+//! Takes a text and a test whether a text fits; gives the longest beginning that fits, cut after a row or sentence and
 //! marked with `[…]`.
-//! Invariants: what comes back fits; it is a beginning of the text and the mark.
-//! Not here: how much an evidence may take (`build`).
+//! Invariant: the result fits and is a beginning of the text with the mark.
+//! Not here: the share of an evidence (`build`).
 
-/// Stands where text was left out.
+/// Mark of omitted text.
 const MARK: &str = "[…]";
 
-/// Where a text may be cut, from good to bad.
+/// Where a text may be cut, best first.
 const BORDERS: [fn(&str) -> Vec<usize>; 2] = [row_and_sentence_ends, word_ends];
 
-/// The longest marked beginning of `text` that `fits`; nothing where not even one word does.
+/// The longest marked beginning of `text` that `fits`; none if not even a word does.
 pub(super) fn shorten<E>(text: &str, mut fits: impl FnMut(&str) -> Result<bool, E>) -> Result<Option<String>, E> {
     for borders in BORDERS {
         let ends = borders(text);
-        // Binary search: a longer beginning has, but for a token at the border, no fewer tokens.
+        // Binary search: apart from a token at the border, a longer beginning has no fewer tokens.
         let (mut low, mut high) = (0, ends.len());
         let mut best = None;
         while low < high {
@@ -37,12 +37,12 @@ pub(super) fn shorten<E>(text: &str, mut fits: impl FnMut(&str) -> Result<bool, 
 
 fn marked(beginning: &str) -> String {
     let beginning = beginning.trim_end();
-    // After a line the mark stands on its own line, so that a row does not seem to go on.
+    // After a line break the mark gets its own line, so that it does not look like part of a row.
     let separator = if beginning.contains('\n') { '\n' } else { ' ' };
     format!("{beginning}{separator}{MARK}")
 }
 
-/// Places right after a line, a sentence, or a column of a verbalized row.
+/// Byte offsets after a line, a sentence, or a column of a verbalized row.
 fn row_and_sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut before = ' ';

@@ -1,23 +1,23 @@
-//! The prompt that asks for questions to go on with.
+//! The prompt for suggested questions.
 //!
-//! Takes the prompt of an answer; gives the same one with another task in the place of its question, so that a generator
-//! that keeps what it has read reads little more than the task.
-//! Invariant: everything before the question is the answer's prompt, token by token.
-//! Not here: reading what the model says (`answer`).
+//! Takes the prompt of an answer; gives it with another task in the place of its question, so that a generator with a
+//! KV cache reads little more than the task.
+//! Invariant: all tokens before the question are those of the answer's prompt.
+//! Not here: reading the output (`answer`).
 
 use super::build::segment;
 use super::{Part, Prompt, PromptError, wording};
 use ragonite_base::Language;
 use ragonite_inference::Generate;
 
-/// What is gone on from.
+/// The input of suggestions.
 #[derive(Debug, Clone, Copy)]
 pub struct SuggestPrompt<'a> {
-    /// What the answer was made from.
+    /// The prompt of the answer.
     pub prompt: &'a Prompt,
     /// The completed question.
     pub question: &'a str,
-    /// The answer, without its marks of sources.
+    /// The answer without citations.
     pub answer: &'a str,
     /// Language of the questions.
     pub language: Language,
@@ -26,10 +26,10 @@ pub struct SuggestPrompt<'a> {
 }
 
 impl SuggestPrompt<'_> {
-    /// The prompt, counted with the generator's own tokens.
+    /// The prompt; the generator's tokenizer counts.
     ///
     /// # Errors
-    /// [`PromptError::NoRoom`] where it does not fit the context, and where the tokenizer or the wording fails.
+    /// [`PromptError::NoRoom`] if it does not fit the context; also if the tokenizer or a template fails.
     pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
         let task = wording::suggest(self.question, self.answer, self.language)?;
         let mut prompt = Prompt { stop: Vec::new(), cut: Vec::new(), ..self.prompt.clone() };

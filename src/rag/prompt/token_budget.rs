@@ -1,18 +1,18 @@
-//! How a prompt shares the context: exactly for one that was built, about for one that is yet to be.
+//! The token budget of a prompt: exact for a built prompt, estimated for a planned one.
 //!
-//! Takes what a prompt is built from, or a built [`Prompt`], gives [`TokenBudget`].
-//! Invariants: the estimate follows the budget of the real prompt step by step, only its counts are guessed, from the
-//! length of the texts and from what the model counted in the prompt before; it needs no model.
-//! Not here: building (`build`), how it is shown (`tui`).
+//! Takes a built [`Prompt`], or the input of a planned one; gives [`TokenBudget`].
+//! Invariants: the estimate follows the real budget step by step; only its counts are estimated, from text lengths and
+//! the previous prompt's counts. No model is needed.
+//! Not here: building (`build`), showing (`tui`).
 
 use super::wording::Task;
 use super::{AnswerPrompt, Part, Prompt, PromptError};
 use ragonite_base::Language;
 
-/// Tokens of a usual chat template.
+/// Tokens of a typical chat template.
 const TEMPLATE: usize = 12;
 
-/// Fewest and most letters that a token of any tokenizer has, over a text of some length.
+/// Least and greatest mean characters per token of any tokenizer.
 const LETTERS: (f64, f64) = (1.5, 6.0);
 
 /// Tokens of each part of a prompt.
@@ -22,16 +22,16 @@ pub struct TokenBudget {
     pub system: usize,
     /// Earlier turns.
     pub history: usize,
-    /// Earlier turns that found no room; known of an estimate only.
+    /// Earlier turns left out for lack of room; estimates only.
     pub turns_left_out: usize,
-    /// All sources; of an estimate the most they may take.
+    /// All sources; in an estimate the most they may take.
     pub evidence: usize,
-    /// The question with what is said right before the answer.
+    /// The question with the instructions after it.
     pub question: usize,
 }
 
 impl TokenBudget {
-    /// Of a prompt that was built.
+    /// The budget of a built prompt.
     #[must_use]
     pub fn of(prompt: &Prompt) -> Self {
         let mut shares = Self::default();
@@ -47,12 +47,11 @@ impl TokenBudget {
         shares
     }
 
-    /// About those of a prompt that is yet to be built, within a context of so many tokens. Its hits are not known, so
-    /// that evidence counts with all it may take. `before` is the last prompt in the same language, where there was one:
-    /// its instructions are the same.
+    /// An estimate for a planned prompt in a context of `context` tokens. Its hits are unknown, so evidence counts as
+    /// its limit. `before` is the previous prompt in the same language, whose instructions are the same.
     ///
     /// # Errors
-    /// When a text of the prompt cannot be made.
+    /// When a template of the prompt fails.
     pub fn about(prompt: &AnswerPrompt<'_>, context: usize, before: Option<&Prompt>) -> Result<Self, PromptError> {
         let AnswerPrompt { prefix, language, past, question, settings, .. } = *prompt;
         let task = Task::answer(language);
@@ -77,7 +76,7 @@ impl TokenBudget {
     }
 }
 
-/// Letters of a token where no model has counted any: German words are cut into more of them.
+/// Characters per token before any count is known; German words have more tokens.
 fn usual_letters(language: Language) -> f64 {
     match language {
         Language::English => 4.0,
@@ -85,7 +84,7 @@ fn usual_letters(language: Language) -> f64 {
     }
 }
 
-/// Letters of a token in the texts of a prompt.
+/// Characters per token in a prompt.
 fn letters_of(prompt: &Prompt) -> Option<f64> {
     let texts = prompt.segments.iter().filter(|segment| segment.part != Part::Template);
     let (letters, tokens) =

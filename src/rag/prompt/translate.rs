@@ -1,30 +1,30 @@
-//! The prompt that puts a question into another language.
+//! The prompt of a translation.
 //!
-//! It holds no word of the domain or the conversation, so that a question is translated the same way everywhere and what
-//! was translated once can be used again.
-//! Not here: checking what the model says (`answer`).
+//! It has no word of the domain or the conversation, so a question always gets the same translation, which can be
+//! reused.
+//! Not here: checking the output (`answer`).
 
 use super::build::Frame;
 use super::{Prompt, PromptError, wording};
 use ragonite_base::Language;
 use ragonite_inference::Generate;
 
-/// What is translated.
+/// The input of a translation.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslatePrompt<'a> {
     /// The question.
     pub question: &'a str,
-    /// The language it is put into.
+    /// The target language.
     pub to: Language,
     /// Tokens kept free for the translation.
     pub max_tokens: usize,
 }
 
 impl TranslatePrompt<'_> {
-    /// The prompt, counted with the generator's own tokens.
+    /// The prompt; the generator's tokenizer counts.
     ///
     /// # Errors
-    /// [`PromptError::NoRoom`] where instructions and question alone fill the context.
+    /// [`PromptError::NoRoom`] if instructions and question alone fill the context.
     pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
         let system = wording::translate_system(self.to)?;
         let question = wording::translate_question(self.question, self.to)?;

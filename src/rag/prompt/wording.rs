@@ -9,10 +9,10 @@ use super::chat::block_environment;
 use super::{HistoryTurn, PromptError};
 use ragonite_base::Language;
 
-/// Who the model is where the domain does not say.
+/// Role of the model if the domain has no prefix.
 const DEFAULT_PREFIX: &str = "You are a helpful assistant.";
 
-/// The sentence that says that the sources do not hold the answer; the English one is fixed by the paper.
+/// The sentence of an abstention; the English one is fixed by the paper.
 pub fn out_of_scope(language: Language) -> &'static str {
     match language {
         Language::English => "The desired information cannot be found in the retrieved pool of evidence.",
@@ -20,7 +20,7 @@ pub fn out_of_scope(language: Language) -> &'static str {
     }
 }
 
-/// What is asked where a question is nothing but names.
+/// The question for a bare identifier.
 pub fn about(names: &str, language: Language) -> String {
     let names = names.trim().trim_end_matches('?');
     match language {
@@ -30,14 +30,14 @@ pub fn about(names: &str, language: Language) -> String {
 }
 
 /// The beginning of an answer that cannot go on with a citation.
-pub(super) fn lead(language: Language) -> &'static str {
+pub(super) fn answer_beginning(language: Language) -> &'static str {
     match language {
         Language::English => "According to the sources,",
         Language::German => "Laut den Quellen",
     }
 }
 
-/// One file of `assets/prompts`.
+/// A file of `assets/prompts`.
 struct Wording {
     name: &'static str,
     source: &'static str,
@@ -49,7 +49,7 @@ macro_rules! wording {
     };
 }
 
-/// Instructions and question of one task in one language.
+/// Instructions and question of a task in one language.
 pub(super) struct Task {
     system: Wording,
     question: Wording,
@@ -72,7 +72,7 @@ impl Task {
         }
     }
 
-    /// The instructions are English for every language: small models complete German questions better that way.
+    /// English instructions for every language: small models complete German questions better with them.
     pub(super) fn rewrite() -> Self {
         Self {
             system: wording!("rewrite.system.jinja"),
@@ -88,12 +88,12 @@ impl Task {
         render(&self.system, context! { prefix, out_of_scope => out_of_scope(language) })
     }
 
-    /// The question with what must be said right before the answer.
+    /// The question with the instructions after it.
     pub(super) fn question(&self, question: &str, language: Language) -> Result<String, PromptError> {
         render(&self.question, context! { question => question.trim(), out_of_scope => out_of_scope(language) })
     }
 
-    /// The earlier turns, oldest first, with the blank line that follows them; nothing where there are none.
+    /// The earlier turns, oldest first, with a blank line after them; empty without turns.
     pub(super) fn history(&self, turns: &[HistoryTurn]) -> Result<String, PromptError> {
         if turns.is_empty() {
             return Ok(String::new());
@@ -109,7 +109,7 @@ impl Task {
     }
 }
 
-/// What a translator into a language is told to do.
+/// Instructions of a translation.
 pub(super) fn translate_system(to: Language) -> Result<String, PromptError> {
     let wording = match to {
         Language::English => wording!("translate.system.en.jinja"),
@@ -118,7 +118,7 @@ pub(super) fn translate_system(to: Language) -> Result<String, PromptError> {
     render(&wording, context! {})
 }
 
-/// What a translator into a language is given.
+/// Question of a translation.
 pub(super) fn translate_question(question: &str, to: Language) -> Result<String, PromptError> {
     let wording = match to {
         Language::English => wording!("translate.question.en.jinja"),
@@ -127,7 +127,7 @@ pub(super) fn translate_question(question: &str, to: Language) -> Result<String,
     render(&wording, context! { question => question.trim() })
 }
 
-/// What is asked after an answer, to go on from it.
+/// The task of suggesting questions.
 pub(super) fn suggest(question: &str, answer: &str, language: Language) -> Result<String, PromptError> {
     let wording = match language {
         Language::English => wording!("suggest.en.jinja"),
@@ -136,23 +136,23 @@ pub(super) fn suggest(question: &str, answer: &str, language: Language) -> Resul
     render(&wording, context! { question => question.trim(), answer => answer.trim() })
 }
 
-/// What a judge of answers is told to do.
+/// Instructions of a judge.
 pub(super) fn judge_system() -> Result<String, PromptError> {
     render(&wording!("judge.system.jinja"), context! {})
 }
 
-/// What a judge of answers is given.
+/// Question of a judge.
 pub(super) fn judge_question(question: &str, right: &str, answer: &str) -> Result<String, PromptError> {
     let values = context! { question => question.trim(), right => right.trim(), answer => answer.trim() };
     render(&wording!("judge.question.jinja"), values)
 }
 
-/// One evidence as a numbered source, with the blank line that follows it. `mark` says which version of a page it is from.
+/// An evidence as a numbered source, with a blank line after it. `mark` labels its version.
 pub(super) fn source(rank: usize, mark: &str, text: &str) -> Result<String, PromptError> {
     Ok(render(&wording!("source.jinja"), context! { rank, mark, text => text.trim() })? + "\n\n")
 }
 
-/// What is around several sources, named by their numbers, with the blank line that follows it.
+/// A shared context with its source numbers and a blank line after it.
 pub(super) fn around(ranks: &[usize], text: &str) -> Result<String, PromptError> {
     Ok(render(&wording!("around.jinja"), context! { ranks => ranks.to_vec(), text => text.trim() })? + "\n\n")
 }
@@ -167,7 +167,7 @@ fn render(wording: &Wording, values: Value) -> Result<String, PromptError> {
         .map_err(|source| PromptError::Render { name: wording.name.to_owned(), source: Box::new(source) })
 }
 
-/// An earlier answer without its `[Source n]`: those numbers meant other sources than the ones in this prompt.
+/// An earlier answer without `[Source n]`: in this prompt the numbers mean other sources.
 fn without_marks(answer: &str) -> String {
     let mut text = String::with_capacity(answer.len());
     let mut rest = answer.trim();

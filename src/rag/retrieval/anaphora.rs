@@ -1,19 +1,19 @@
-//! Words by which a question points back to what was said before it.
+//! Finds anaphors: words by which a question refers to earlier turns.
 //!
-//! Takes a question and its words, gives the first such word. The same words do other work as well ("is there a fix",
-//! "the bug that stops the boot", "such as buoys"), and a question that has them for that points nowhere.
-//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
-//! Not here: what follows from it (`query_weights`).
+//! Takes a question and its words, gives the first anaphor. Other uses of the same words are excluded ("is there a
+//! fix", "the bug that stops the boot", "such as buoys").
+//! Pure, by word lists; rare phrases are misjudged.
+//! Not here: what follows from an anaphor (`query_weights`).
 
 use ragonite_base::Language;
 
-/// English words that point back.
+/// English anaphors.
 const ENGLISH: &[&str] = &[
     "it", "its", "they", "their", "them", "this", "these", "that", "those", "he", "his", "him", "she", "her", "hers",
     "there", "ones", "such", "same", "former", "latter",
 ];
 
-/// German ones; `das`, `es`, `sie` and `ihr` are left out, since most of the time they point nowhere.
+/// German anaphors without `das`, `es`, `sie` and `ihr`, which mostly refer to nothing earlier.
 const GERMAN: &[&str] = &[
     "er",
     "ihn",
@@ -41,16 +41,16 @@ const GERMAN: &[&str] = &[
     "desselben",
 ];
 
-/// Words beside a "there" that only says that something is.
+/// Words beside an existential "there".
 const BEING: &[&str] =
     &["is", "are", "was", "were", "be", "been", "isn", "aren", "wasn", "weren", "any", "exist", "exists"];
 
-/// Words after a "that" that stands for something; before others it begins a clause, after a noun.
+/// Words after a demonstrative "that"; before other words "that" begins a relative clause.
 const PREPOSITIONS: &[&str] = &[
     "about", "after", "at", "before", "by", "during", "for", "from", "in", "of", "on", "since", "to", "until", "with",
 ];
 
-/// Words after a "this" that only says when.
+/// Words after "this" that make it a time: "this year".
 const TIMES: &[&str] = &[
     "year",
     "years",
@@ -90,7 +90,7 @@ const PLACING: &[&str] = &[
 /// Plurals without an "s".
 const PLURALS: &[&str] = &["people", "men", "women", "children", "staff", "crew"];
 
-/// Ends of words in "s" that are no plurals: process, status, always, analysis.
+/// Endings in "s" of words that are no plurals: process, status, always, analysis.
 const SINGULARS: &[&str] = &["ss", "us", "ys", "is"];
 
 /// Words before a subject whose verb follows it.
@@ -99,10 +99,10 @@ const AUXILIARIES: &[&str] = &[
     "had",
 ];
 
-/// Words after an "it" that stands for nothing.
+/// Words after an impersonal "it".
 const IMPERSONAL: &[&str] = &["allowed", "likely", "necessary", "possible", "safe", "true"];
 
-/// The first of `words`, in lower case and in the order of `question`, that points back.
+/// The first anaphor among `words`, which are in lower case and in the order of `question`.
 pub(super) fn anaphor(question: &str, words: &[String], language: Language) -> Option<String> {
     let pointers = match language {
         Language::English => ENGLISH,
@@ -113,7 +113,7 @@ pub(super) fn anaphor(question: &str, words: &[String], language: Language) -> O
             && !is_of_now(words, *at)
             && match language {
                 Language::English => means_something_said(words, *at) && !is_of_the_same_clause(words, *at),
-                // After a comma it is "so that".
+                // After a comma, "damit" means "so that".
                 Language::German => {
                     (words[*at] != "damit" || !question.to_lowercase().contains(", damit"))
                         && !belongs_to_the_word_before(question, &words[*at])
@@ -123,15 +123,15 @@ pub(super) fn anaphor(question: &str, words: &[String], language: Language) -> O
     (0..words.len()).find(points).map(|at| words[at].clone())
 }
 
-/// Whether it is "this year" or "diese Woche", which says when.
+/// Whether the word is in a time such as "this year" or "diese Woche".
 fn is_of_now(words: &[String], at: usize) -> bool {
     let is_this = matches!(words[at].as_str(), "this" | "these" | "diese" | "dieser" | "dieses" | "diesen" | "diesem");
     is_this && words.get(at + 1).is_some_and(|next| TIMES.contains(&next.as_str()))
 }
 
-/// Whether "they" and "their" stand for the subject of the same clause, as in "how do employees claim their expenses": a
-/// plural behind an auxiliary, then its verb. In "which versions do their servers run" and "which tests cover their
-/// servers" they may be others. "Them" is never the subject.
+/// Whether "they" or "their" refers to the subject of the same clause, as in "how do employees claim their expenses":
+/// an auxiliary, a plural, its verb. In "which versions do their servers run" and "which tests cover their servers" it
+/// may not. "Them" never does.
 fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
     let [before @ .., subject, verb] = &words[..at] else { return false };
     let is_content = |word: &String| !Language::English.is_function_word(word);
@@ -144,11 +144,11 @@ fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
         && before.iter().any(|word| AUXILIARIES.contains(&word.as_str()))
 }
 
-/// Whether "ihre" stands right behind the noun whose it is: "wie rechnen Mitarbeiter ihre Reisen ab".
+/// Whether "ihre" follows the noun it refers to: "wie rechnen Mitarbeiter ihre Reisen ab".
 fn belongs_to_the_word_before(question: &str, word: &str) -> bool {
-    let said: Vec<&str> = question.split_whitespace().collect();
+    let original: Vec<&str> = question.split_whitespace().collect();
     matches!(word, "ihre" | "ihren")
-        && said.windows(3).any(|run| {
+        && original.windows(3).any(|run| {
             let is_noun = run[1].starts_with(char::is_uppercase) && run[1].ends_with(char::is_alphabetic);
             // "Im Oktober" and "auf dem Board" own nothing.
             let is_placed = PLACING.contains(&run[0].to_lowercase().as_str());
@@ -156,7 +156,7 @@ fn belongs_to_the_word_before(question: &str, word: &str) -> bool {
         })
 }
 
-/// Whether an English word that may point back does so here.
+/// Whether an English word that can be an anaphor is one here.
 fn means_something_said(words: &[String], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| words.get(before)).map(String::as_str);
     let after = words.get(at + 1).map(String::as_str);

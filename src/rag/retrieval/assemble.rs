@@ -1,7 +1,7 @@
-//! From the fused list to hits: loading, reranking, arranging, and why each stands where it stands.
+//! From the fused list to hits: loads evidences, reranks, post-processes, and explains each place.
 //!
-//! Invariants: every rank and score on the way is kept; the same question on the same domain gives the same hits, on the
-//! same day where it counts days from today.
+//! Invariants: every rank and score is kept; the same question on the same domain gives the same hits (on the same day,
+//! if the question counts days from today).
 //! Not here: searching and fusing (`search`), choosing what goes into the prompt (`prompt`).
 
 use std::borrow::Cow;
@@ -26,60 +26,71 @@ use ragonite_document::evidence::ContextParts;
 use ragonite_index::{Index, QuestionTerms, Scored, StoredEvidence};
 use ragonite_inference::{Embed, Rerank};
 
-/// Candidates that are reranked, at least as many as hits are wanted; the others keep their order below. The paper
-/// reranks 20 at most, and a cross-encoder takes a second for a few on a processor.
+/// Candidates that are reranked, at least `top_k`; the others keep their order below. The paper reranks at most 20; a
+/// cross-encoder on a CPU takes a second for a few.
 const RERANK_POOL: usize = 30;
 
-/// What a search needs.
+/// The domain and the models of a search.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
-    /// The domain.
+    /// The index of the domain.
     pub index: &'a Index,
-    /// The embedder the domain was made with.
+    /// The embedder that made the vectors of the domain.
     pub embedder: &'a dyn Embed,
-    /// The cross-encoder, where the profile has one.
+    /// The cross-encoder, if the profile has one.
     pub reranker: Option<&'a dyn Rerank>,
+}
+
+/// The sub-queries with their results, and the scales of the retrievers' scores.
+#[derive(Clone, Copy)]
+pub(super) struct Searched<'a> {
+    pub(super) sub_queries: &'a [SubQuery],
+    pub(super) scales: Scales,
 }
 
 /// Reranks the candidates and makes hits of the best.
 pub(super) fn assemble_hits(
     engines: SearchContext<'_>,
     retrieved: &mut Retrieved,
-    (mut candidates, searched): (Candidates, (&[SubQuery], Scales)),
-    (settings, timings): (&RetrievalSettings, &mut RetrievalTimings),
+    mut candidates: Candidates,
+    searched: Searched<'_>,
+    settings: &RetrievalSettings,
+    timings: &mut RetrievalTimings,
     cancel: &CancelToken,
 ) -> Result<(), RetrievalError> {
     if let Some(reranker) = engines.reranker {
         cancel.check()?;
         measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
     }
-    let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
+    let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.sub_queries))?;
     retrieved.unknown_terms = terms.absent().to_vec();
-    let naming =
-        identifier_query(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
-    let (hits, day) = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
+    let identifiers = identifier_query(searched.sub_queries).map(|text| engines.index.question_terms(text));
+    let identifiers = identifiers.transpose()?.unwrap_or_default();
+    let (hits, day) = candidates.into_hits(retrieved, searched, &terms, &identifiers, settings);
     (retrieved.hits, retrieved.day) = (hits, day);
     Ok(())
 }
 
-/// The text that asks for identifiers and nothing else, in whichever form the question does so: as typed, completed or
-/// translated. What its legs say together has other words.
-fn identifier_query(legs: &[SubQuery]) -> Option<&str> {
-    let texts = legs.iter().filter(|leg| leg.role != SubQueryRole::History).map(|leg| leg.text.as_str());
+/// The first form of the question, as typed, completed or translated, that consists of identifiers only.
+fn identifier_query(sub_queries: &[SubQuery]) -> Option<&str> {
+    let texts = sub_queries
+        .iter()
+        .filter(|sub_query| sub_query.role != SubQueryRole::History)
+        .map(|sub_query| sub_query.text.as_str());
     texts.into_iter().find(|text| Index::is_of_identifiers(text))
 }
 
-/// The text whose words are looked for in a hit: what is asked, in the language of the documents too.
-fn words_of<'a>(query: &'a str, legs: &[SubQuery]) -> Cow<'a, str> {
-    match legs.iter().find(|leg| leg.role == SubQueryRole::Translation) {
+/// The text whose words are highlighted in a hit: the question with its translation.
+fn words_of<'a>(query: &'a str, sub_queries: &[SubQuery]) -> Cow<'a, str> {
+    match sub_queries.iter().find(|sub_query| sub_query.role == SubQueryRole::Translation) {
         Some(translation) => format!("{query} {}", translation.text).into(),
         None => query.into(),
     }
 }
 
-/// The question with what was typed: a completed form may have lost the "yesterday" of a follow-up.
-fn with_typed<'a>(query: &'a str, legs: &[SubQuery]) -> Cow<'a, str> {
-    match legs.iter().find(|leg| leg.role == SubQueryRole::Raw) {
+/// The question with the typed form: the completed form may have lost a "yesterday".
+fn with_typed<'a>(query: &'a str, sub_queries: &[SubQuery]) -> Cow<'a, str> {
+    match sub_queries.iter().find(|sub_query| sub_query.role == SubQueryRole::Raw) {
         Some(typed) if !query.contains(&typed.text) => format!("{query} {}", typed.text).into(),
         _ => query.into(),
     }
@@ -96,24 +107,24 @@ pub(super) fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
     (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
 }
 
-/// Place and score by the fusion of the searches.
+/// Rank and score after fusion.
 #[derive(Debug, Clone, Copy)]
 struct FusedPlace {
     rank: usize,
     score: f64,
 }
 
-/// The common pool of both searches, in order.
+/// The fused candidates, best first.
 pub(super) struct Candidates {
-    /// As it is shown: after reranking that of both.
+    /// In the order of the hits: after reranking, the fusion of both orders.
     fused: Vec<Fused>,
-    /// As the searches alone have it.
+    /// Place before reranking.
     searched: HashMap<EvidenceId, FusedPlace>,
-    /// Cosines of those that are in no list by meaning.
+    /// Cosines of candidates that are in no dense list.
     cosines: HashMap<EvidenceId, f64>,
     stored: HashMap<EvidenceId, StoredEvidence>,
-    rests: CitedBoost,
-    /// What their documents added.
+    boost: CitedBoost,
+    /// Score gained from citations of the document.
     cited: HashMap<EvidenceId, f64>,
     rerank_scores: HashMap<EvidenceId, f64>,
     today: Option<Date>,
@@ -124,25 +135,24 @@ impl Candidates {
         index: &Index,
         mut fused: Vec<Fused>,
         cosines: HashMap<EvidenceId, f64>,
-        rests: CitedBoost,
+        boost: CitedBoost,
     ) -> Result<Self, RetrievalError> {
         let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
-        // Another process may have removed one between the search and now.
+        // Another process may have removed an evidence since the search.
         fused.retain(|fused| stored.contains_key(&fused.evidence));
         let document = |id: &EvidenceId| stored.get(id).map(|stored| stored.document);
-        let cited = rests.apply(&mut fused, document);
+        let cited = boost.apply(&mut fused, document);
         let searched =
             (1..).zip(&fused).map(|(rank, one)| (one.evidence, FusedPlace { rank, score: one.score })).collect();
-        Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new(), today: None })
+        Ok(Self { fused, searched, cosines, stored, boost, cited, rerank_scores: HashMap::new(), today: None })
     }
 
-    /// As of a day on which the question is asked.
     pub(super) fn asked_on(self, today: Option<Date>) -> Self {
         Self { today, ..self }
     }
 
-    /// Scores the best of the pool and fuses their order with that of the scores (the RAGonite paper, Sec. 5).
+    /// Scores the best candidates and fuses their order with the order of the scores (RAGonite paper, Sec. 5).
     fn rerank(
         &mut self,
         reranker: &dyn Rerank,
@@ -163,7 +173,7 @@ impl Candidates {
         let score = |id: &EvidenceId| self.rerank_scores.get(id).copied().unwrap_or(f64::NEG_INFINITY);
         let mut by_score = pool.to_vec();
         by_score.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        // What was not reranked is in one list alone, and further down there: below all that are in both.
+        // A candidate that was not reranked is in one list only, at its end, so it comes after all others.
         self.fused = rrf(&[&all, &by_score], settings.rrf_k);
         Ok(())
     }
@@ -172,47 +182,43 @@ impl Candidates {
         self.stored.get(&id).map(|stored| stored.evidence.contextualized(parts)).unwrap_or_default()
     }
 
-    /// The best place by the searches alone of a hit and its copies.
+    /// The best rank before reranking of a hit and its near-duplicates.
     fn best_searched(&self, placed: &ArrangedHit) -> FusedPlace {
         let all = placed.copies.iter().map(|copied| copied.evidence).chain([placed.evidence]);
         let best = all.filter_map(|id| self.searched.get(&id)).min_by_key(|searched| searched.rank);
         best.copied().unwrap_or(FusedPlace { rank: 0, score: 0.0 })
     }
 
-    fn why(
-        &self,
-        placed: &ArrangedHit,
-        (legs, worths): (&[SubQuery], Scales),
-        lexical: Option<RankedEvidence>,
-    ) -> HitExplanation {
+    fn why(&self, placed: &ArrangedHit, searched: Searched<'_>, lexical: Option<RankedEvidence>) -> HitExplanation {
         let FusedPlace { rank, score } = self.best_searched(placed);
-        let mut votes = score_parts(legs, worths, placed.evidence);
-        // What is too far down in the sum of the lists by words gave nothing.
-        for vote in votes.iter_mut().filter(|vote| vote.retriever == Retriever::Lexical && lexical.is_none()) {
-            vote.points = 0.0;
+        let mut parts = score_parts(searched.sub_queries, searched.scales, placed.evidence);
+        // Results beyond the depth of the lexical sum contributed nothing.
+        for part in parts.iter_mut().filter(|part| part.retriever == Retriever::Lexical && lexical.is_none()) {
+            part.points = 0.0;
         }
         let cited = self.cited.get(&placed.evidence).copied().unwrap_or_default();
-        HitExplanation { parts: votes, fused_rank: rank, fused_score: score, cited, ..HitExplanation::default() }
+        HitExplanation { parts, fused_rank: rank, fused_score: score, cited, ..HitExplanation::default() }
     }
 
     fn into_hits(
         mut self,
         retrieved: &Retrieved,
-        searched: (&[SubQuery], Scales),
-        (terms, naming): (&QuestionTerms, &QuestionTerms),
+        searched: Searched<'_>,
+        terms: &QuestionTerms,
+        identifiers: &QuestionTerms,
         settings: &RetrievalSettings,
     ) -> (Vec<Hit>, Option<Date>) {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        let asked = with_typed(&retrieved.query, searched.0);
+        let asked = with_typed(&retrieved.query, searched.sub_queries);
         let meant = resolve_date(&asked, self.today);
-        let (mut arranged, day) = postprocess(&self.fused, &self.stored, (&asked, meant, self.today), settings);
-        // What has the identifier that is asked for comes before what an embedding takes for alike.
+        let (mut arranged, day) = postprocess(&self.fused, &self.stored, &asked, meant, self.today, settings);
+        // Evidences with the identifier in question come before evidences that are only similar.
         let named = |id: EvidenceId| {
-            self.stored.get(&id).map(|stored| naming.named(&stored.evidence, stored.indexed)).unwrap_or_default()
+            self.stored.get(&id).map(|stored| identifiers.named(&stored.evidence, stored.indexed)).unwrap_or_default()
         };
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
-        let kept = self.rests.reserve_slot(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
+        let kept = self.boost.reserve_slot(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
         arranged.sort_by_cached_key(|placed| {
             let copies = placed.copies.iter().map(|copied| copied.evidence);
             place(&settings.picks, std::iter::once(placed.evidence).chain(copies))

@@ -1,9 +1,9 @@
-//! How evidences would rank by meaning without some of their context.
+//! Context ablation: dense ranks of evidences without some parts of their context.
 //!
-//! Takes a question, evidences and the context parts that stay; gives each its place among them as they are embedded now,
-//! and as they would be with less context. Nothing is stored.
-//! Invariants: a place is among the given evidences only; parts that were not embedded change nothing.
-//! Not here: searching (`assemble`), the words of a question, reranking.
+//! Takes a question, evidences and the context parts to keep; gives the rank of each among them as embedded now and
+//! with less context. Nothing is stored.
+//! Invariants: a rank is among the given evidences only; parts that were not embedded change nothing.
+//! Not here: searching (`search`), lexical retrieval, reranking.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::{Embedding, TextRole};
 
-/// An evidence's place among others by meaning.
+/// Dense rank among the given evidences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AblatedRank {
     /// From 1.
@@ -21,21 +21,21 @@ pub struct AblatedRank {
     pub cosine: f64,
 }
 
-/// Where an evidence stands, and where it would with less context.
+/// Dense ranks of an evidence with its context and with less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AblatedHit {
     /// The evidence.
     pub evidence: EvidenceId,
-    /// The context parts that it is embedded with.
+    /// The context parts in its embedding.
     pub indexed: ContextParts,
-    /// As it is embedded.
+    /// Rank as embedded now.
     pub now: AblatedRank,
-    /// With only those of them that were to stay.
+    /// Rank with the kept parts only.
     pub then: AblatedRank,
 }
 
-/// Ranks evidences for `query` as they are embedded, and with only `parts` of their context. Evidences that are gone are
-/// left out.
+/// Dense ranks of evidences for `query` as embedded, and with only `parts` of their context. Deleted evidences are left
+/// out.
 ///
 /// # Errors
 /// When the embedder or the index fails, or with [`RetrievalError::Canceled`].
@@ -62,7 +62,7 @@ pub fn ablate_context(
     Ok(tried.collect())
 }
 
-/// The nearest first; equally near ones in the given order.
+/// By cosine, highest first; ties keep the given order.
 fn placed(
     question: &Embedding,
     ids: &[EvidenceId],

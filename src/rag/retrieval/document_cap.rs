@@ -1,13 +1,13 @@
-//! Many evidences of one document do not fill the list while other documents have some.
+//! Keeps one document from filling the list of hits.
 //!
-//! Takes the documents of the hits, best first, gives the order to show them in.
-//! Invariants: pure; every place comes once; the first stays the first; hits of one document keep their order.
-//! Not here: hits that say the same (`near_duplicates`).
+//! Takes the documents of the hits, best first; gives the new order.
+//! Invariants: pure; every place comes once; the first stays first; hits of one document keep their order.
+//! Not here: near-duplicates (`near_duplicates`).
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The places, with those beyond the first `most` of their document behind all others; 0 changes nothing.
+/// Places in the new order: hits beyond the first `most` of their document come last; 0 changes nothing.
 pub(super) fn cap_per_document<D: Copy + Eq + Hash>(documents: &[D], most: usize) -> Vec<usize> {
     let mut seen: HashMap<D, usize> = HashMap::new();
     let (first, rest): (Vec<usize>, Vec<usize>) = (0..documents.len()).partition(|place| {

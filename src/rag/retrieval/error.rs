@@ -1,10 +1,10 @@
-//! What can go wrong while evidence is looked for.
+//! Errors of retrieval.
 
 use ragonite_base::Canceled;
 use ragonite_index::IndexError;
 use ragonite_inference::InferenceError;
 
-/// Why a search gave no hits.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RetrievalError {
     /// The user cancelled.
@@ -31,7 +31,7 @@ impl From<IndexError> for RetrievalError {
 }
 
 impl RetrievalError {
-    /// Keeps a cancellation a cancellation, whatever was being done.
+    /// Keeps a cancellation a cancellation; other errors become `doing`.
     pub(super) fn of(error: InferenceError, doing: fn(InferenceError) -> Self) -> Self {
         match error {
             InferenceError::Canceled(canceled) => Self::Canceled(canceled),

@@ -1,9 +1,8 @@
-//! The lists of all texts made one, by ranks or by scores.
+//! Fuses the lists of all sub-queries, by rank or by score.
 //!
-//! Takes the texts with what each of them found and weighs, gives one list for each search, the fused list, and what a
-//! place in each list was worth.
-//! Invariants: one text alone is fused in the same way as several; by ranks, and of one text, the lists of both searches
-//! are those of that text.
+//! Takes the sub-queries with their results and weights; gives one list per retriever, the fused list, and the scales
+//! of both retrievers.
+//! Invariants: a single sub-query takes the same path as several; by rank, its lists stay as they are.
 //! Not here: searching (`search`), the arithmetic (`rrf`, `score_fusion`).
 
 use std::collections::HashMap;
@@ -12,43 +11,46 @@ use super::hit_explanation::{Scale, Scales};
 use super::{Fused, RankedEvidence, SubQuery, comb_sum, relative_score_fusion, weighted_rrf};
 use ragonite_base::EvidenceId;
 
-/// What all texts found together.
+/// The results of all sub-queries.
 pub(super) struct FusedLists {
-    /// By meaning, best first.
+    /// Dense list, best first.
     pub(super) dense: Vec<RankedEvidence>,
-    /// By words, best first.
+    /// Lexical list, best first.
     pub(super) lexical: Vec<RankedEvidence>,
-    /// The cosines of those by words that are not among those by meaning, where they count.
+    /// Cosines of evidences of the lexical list that are not in the dense list; by score only.
     pub(super) cosines: HashMap<EvidenceId, f64>,
-    /// Both, best first.
+    /// Both lists fused, best first.
     pub(super) fused: Vec<Fused>,
-    /// What a place in a list of a text was worth.
-    pub(super) worths: Scales,
+    /// How many points an entry of a sub-query's list gives.
+    pub(super) scales: Scales,
 }
 
-/// Makes the lists one by the ranks in them.
-pub(super) fn fuse_by_rank(legs: &[SubQuery], k: u32) -> FusedLists {
-    let lists: Vec<(f64, Vec<EvidenceId>)> =
-        legs.iter().flat_map(|leg| [(leg.weight, ids(&leg.dense)), (leg.weight, ids(&leg.lexical))]).collect();
+/// Fuses the lists by rank.
+pub(super) fn fuse_by_rank(sub_queries: &[SubQuery], k: u32) -> FusedLists {
+    let lists: Vec<(f64, Vec<EvidenceId>)> = sub_queries
+        .iter()
+        .flat_map(|sub_query| [(sub_query.weight, ids(&sub_query.dense)), (sub_query.weight, ids(&sub_query.lexical))])
+        .collect();
     let lists: Vec<(f64, &[EvidenceId])> = lists.iter().map(|(weight, list)| (*weight, list.as_slice())).collect();
     FusedLists {
-        dense: together(legs, |leg| &leg.dense, k),
-        lexical: together(legs, |leg| &leg.lexical, k),
+        dense: together(sub_queries, |sub_query| &sub_query.dense, k),
+        lexical: together(sub_queries, |sub_query| &sub_query.lexical, k),
         cosines: HashMap::new(),
         fused: weighted_rrf(&lists, k),
-        worths: Scales { dense: Scale::Rank { k }, lexical: Scale::Rank { k } },
+        scales: Scales { dense: Scale::Rank { k }, lexical: Scale::Rank { k } },
     }
 }
 
-/// The list of one search over all texts; an evidence has the best score that one of them gave it.
-fn together(legs: &[SubQuery], list_of: fn(&SubQuery) -> &Vec<RankedEvidence>, k: u32) -> Vec<RankedEvidence> {
-    if let [only] = legs {
+/// The list of one retriever over all sub-queries; an evidence keeps its best score.
+fn together(sub_queries: &[SubQuery], list_of: fn(&SubQuery) -> &Vec<RankedEvidence>, k: u32) -> Vec<RankedEvidence> {
+    if let [only] = sub_queries {
         return list_of(only).clone();
     }
-    let lists: Vec<(f64, Vec<EvidenceId>)> = legs.iter().map(|leg| (leg.weight, ids(list_of(leg)))).collect();
+    let lists: Vec<(f64, Vec<EvidenceId>)> =
+        sub_queries.iter().map(|sub_query| (sub_query.weight, ids(list_of(sub_query)))).collect();
     let lists: Vec<(f64, &[EvidenceId])> = lists.iter().map(|(weight, list)| (*weight, list.as_slice())).collect();
     let mut best: HashMap<EvidenceId, f64> = HashMap::new();
-    for ranked in legs.iter().flat_map(list_of) {
+    for ranked in sub_queries.iter().flat_map(list_of) {
         let score = best.entry(ranked.evidence).or_insert(ranked.score);
         *score = score.max(ranked.score);
     }
@@ -56,19 +58,19 @@ fn together(legs: &[SubQuery], list_of: fn(&SubQuery) -> &Vec<RankedEvidence>, k
     numbered(scored.map(|fused| (fused.evidence, best.get(&fused.evidence).copied().unwrap_or_default())))
 }
 
-/// The sums of the scores of all texts.
+/// The score sums of all sub-queries.
 pub(super) struct ScoreSums {
-    /// The best by meaning: cosines with the direction that all texts point to together.
+    /// The best cosines with the normalized sum of the query vectors.
     pub(super) dense: Vec<RankedEvidence>,
-    /// The length of the sum of their vectors, by which these cosines are smaller than the sum of theirs.
+    /// Length of the sum of the query vectors: a cosine times this is the weighted sum of cosines.
     pub(super) length: f64,
-    /// The best by words.
+    /// The best sums of BM25 scores.
     pub(super) lexical: Vec<(EvidenceId, f64)>,
-    /// The cosines of those by words that are not among those by meaning.
+    /// Cosines of evidences of `lexical` that are not in `dense`.
     pub(super) cosines: HashMap<EvidenceId, f64>,
 }
 
-/// Makes the sums one by the scores in them.
+/// Fuses the sums by score.
 pub(super) fn fuse_by_score(sums: ScoreSums) -> FusedLists {
     let ScoreSums { dense, length, lexical, cosines } = sums;
     let mut by_meaning: Vec<(EvidenceId, f64)> = dense.iter().map(|ranked| (ranked.evidence, ranked.score)).collect();
@@ -78,15 +80,16 @@ pub(super) fn fuse_by_score(sums: ScoreSums) -> FusedLists {
         let best = list.iter().map(|(_, score)| *score).fold(0.0, f64::max) * length * lists as f64;
         Scale::Score { unit: if best > 0.0 { 1.0 / best } else { 0.0 } }
     };
-    let worths = Scales { dense: unit(&by_meaning, length), lexical: unit(&lexical, 1.0) };
+    let scales = Scales { dense: unit(&by_meaning, length), lexical: unit(&lexical, 1.0) };
     let fused = relative_score_fusion(&by_meaning, &lexical);
-    FusedLists { dense, lexical: numbered(lexical), cosines, fused, worths }
+    FusedLists { dense, lexical: numbered(lexical), cosines, fused, scales }
 }
 
-/// The lists of all legs by words added up, best first.
-pub(super) fn lexical_sum(legs: &[SubQuery], pool: usize) -> Vec<(EvidenceId, f64)> {
+/// The weighted sums of the lexical lists, best first.
+pub(super) fn lexical_sum(sub_queries: &[SubQuery], pool: usize) -> Vec<(EvidenceId, f64)> {
     let scores = |list: &[RankedEvidence]| list.iter().map(|ranked| (ranked.evidence, ranked.score)).collect();
-    let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> = legs.iter().map(|leg| (leg.weight, scores(&leg.lexical))).collect();
+    let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> =
+        sub_queries.iter().map(|sub_query| (sub_query.weight, scores(&sub_query.lexical))).collect();
     let lists: Vec<(f64, &[(EvidenceId, f64)])> = lists.iter().map(|(weight, list)| (*weight, &list[..])).collect();
     let mut lexical = comb_sum(&lists);
     lexical.truncate(pool);

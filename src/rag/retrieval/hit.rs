@@ -1,4 +1,6 @@
-//! What retrieval gives.
+//! The result of retrieval: hits with ranks and scores, and what the trace keeps of a search.
+//!
+//! Not here: searching (`search`), why a hit has its place (`hit_explanation`).
 
 use std::str::FromStr;
 
@@ -11,13 +13,13 @@ use ragonite_document::evidence::{Context, EvidenceLink, Kind};
 
 time::serde::format_description!(iso_day, Date, "[year]-[month]-[day]");
 
-/// Which indexes are searched.
+/// Which retrievers run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Embeddings only.
+    /// Dense retrieval only.
     Dense,
-    /// Words only.
+    /// Lexical retrieval only.
     Lexical,
     /// Both, fused.
     #[default]
@@ -37,33 +39,33 @@ impl FromStr for Mode {
     }
 }
 
-/// A text that names no mode.
+/// A text that is no search mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no search mode: use dense, lexical or hybrid")]
 pub struct UnknownMode(String);
 
-/// One way evidence is found.
+/// A retriever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Retriever {
-    /// By embedding.
+    /// Dense retrieval, by embeddings.
     Dense,
-    /// By words.
+    /// Lexical retrieval, by words.
     Lexical,
 }
 
-/// An evidence in the list of one leg.
+/// An evidence in the list of a retriever.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RankedEvidence {
     /// The evidence.
     pub evidence: EvidenceId,
-    /// Place in this leg's list, from 1.
+    /// Rank in the list, from 1.
     pub rank: usize,
-    /// Cosine for the dense leg, BM25 for the lexical leg.
+    /// Cosine in a dense list, BM25 in a lexical one.
     pub score: f64,
 }
 
-/// Where an evidence stands that a search found and that became no hit.
+/// A candidate that became no hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discarded {
     /// The evidence.
@@ -74,10 +76,11 @@ pub struct Discarded {
     pub heading: String,
 }
 
-/// An evidence with its ranks and scores. The fields are those of HIT in the JSON contract, and a few for the screen.
+/// A piece of evidence with its ranks and scores. The fields are those of HIT in the JSON contract, and a few for the
+/// screen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Final place, from 1; the number in `[Source n]`.
+    /// Final rank, from 1; the number in `[Source n]`.
     pub rank: usize,
     /// The evidence.
     pub evidence: EvidenceId,
@@ -115,35 +118,35 @@ pub struct Hit {
     pub links: Vec<EvidenceLink>,
     /// The context in its parts.
     pub context: Context,
-    /// Score of the fusion: of the searches, or where there is a reranker, of their order and its.
+    /// Fused score, of both retrievers or, with a reranker, of their order and the reranker's.
     pub fused: f64,
-    /// Place in the dense list; none where only its words found it.
+    /// Rank in the dense list; none if only lexical retrieval found it.
     pub dense_rank: Option<usize>,
-    /// Cosine, also of a hit that is in no dense list, where it counted.
+    /// Cosine, also of a hit outside the dense list if its cosine counted.
     pub dense_score: Option<f64>,
-    /// Place in the lexical list.
+    /// Rank in the lexical list.
     pub lexical_rank: Option<usize>,
     /// BM25.
     pub lexical_score: Option<f64>,
     /// Score of the cross-encoder.
     pub rerank_score: Option<f64>,
-    /// What was found too and says the same.
+    /// Near-duplicates of the hit.
     #[serde(default)]
     pub copies: Vec<Duplicate>,
-    /// Which version of its page it is from, where others of it are hits too.
+    /// Which version of its page it is from, if other versions are hits, too.
     #[serde(default)]
     pub version: Option<Version>,
-    /// Why it stands where it stands.
+    /// Why the hit has its place.
     #[serde(default)]
     pub why: HitExplanation,
 }
 
 impl Hit {
-    /// The date of its document for people: as the source has it, else the day or month in the name of its file; clean.
+    /// The date of the document for people: the date of the source, or else the day or month in its file name; cleaned.
     #[must_use]
     pub fn date_shown(&self) -> Option<String> {
-        let told = self.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
-        told.or_else(|| {
+        let of_source = self.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
+        of_source.or_else(|| {
             Some(match document_date(None, &[&self.url])? {
                 DayOrMonth::Day(day) => day.to_string(),
                 DayOrMonth::Month { year, month } => format!("{year}-{:02}", u8::from(month)),
@@ -155,22 +158,22 @@ impl Hit {
 /// Time per step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RetrievalTimings {
-    /// Embedding the question.
+    /// Embedding the sub-queries.
     pub embed: Millis,
-    /// Searching by embedding.
+    /// Dense retrieval.
     pub dense: Millis,
-    /// Searching by words.
+    /// Lexical retrieval.
     pub lexical: Millis,
-    /// Fusing and loading the hits.
+    /// Fusing and loading the candidates.
     pub fuse: Millis,
     /// Reranking.
     pub rerank: Millis,
-    /// All of it.
+    /// The whole search.
     pub total: Millis,
 }
 
 impl Retrieved {
-    /// What is to be known of a question whose identifiers no text of the domain has; none where there are none.
+    /// A warning about identifiers of the question that no text of the domain has.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let names: Vec<String> = self.unknown_terms.iter().map(|name| clean_line(name)).collect();
@@ -181,8 +184,7 @@ impl Retrieved {
         }
     }
 
-    /// The hits from which a prompt of so many sources is made: as many as are to be sources, with the older versions
-    /// between them that the prompt leaves out.
+    /// The hits for a prompt of `sources` sources, and between them the older versions that the prompt leaves out.
     #[must_use]
     pub fn for_prompt(&self, sources: usize) -> Vec<Hit> {
         let is_wanted = |hit: &Hit| hit.version.is_none_or(|version| version.wanted == Preference::Yes);
@@ -196,24 +198,24 @@ impl Retrieved {
     }
 }
 
-/// All that one search gave, kept in the trace of a turn.
+/// The result of a search, kept in the trace of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieved {
-    /// What was searched for: of several legs, what is asked as well as a single text says it.
+    /// The best single text for the question.
     pub query: String,
-    /// Which indexes were searched.
+    /// Which retrievers ran.
     pub mode: Mode,
-    /// The dense list: of several legs, that of all together.
+    /// The dense list over all sub-queries.
     pub dense: Vec<RankedEvidence>,
-    /// The lexical list, likewise.
+    /// The lexical list over all sub-queries.
     pub lexical: Vec<RankedEvidence>,
-    /// The fused list, best first.
+    /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// What stands in the two lists and became no hit, by id.
+    /// Candidates of both lists that became no hit, by id.
     #[serde(default)]
     #[serde(rename = "passed")]
     pub discarded: Vec<Discarded>,
-    /// What was searched for, leg by leg; none for a question that was searched alone.
+    /// The sub-queries; empty for a question that was searched alone.
     #[serde(default)]
     #[serde(rename = "legs")]
     pub sub_queries: Vec<SubQuery>,
@@ -221,7 +223,7 @@ pub struct Retrieved {
     #[serde(default)]
     #[serde(rename = "absent")]
     pub unknown_terms: Vec<String>,
-    /// The day whose version comes first, where the question means one or a version is for a day to come.
+    /// The day whose version comes first, if the question means a day or a version is for a future day.
     #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,
     /// Time per step.

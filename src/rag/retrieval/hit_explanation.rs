@@ -1,109 +1,108 @@
-//! Why a hit stands where it stands.
+//! Why a hit has its place.
 //!
-//! Takes the lists that were fused, gives for each hit what every list added to its score.
-//! Invariant: by ranks, the points of a hit add up to its score of the fusion of the searches; by scores, they do with
-//! what its document adds where every list has it, since what a list scores beyond its end is not told, and no sum of
-//! cosines counts less than 0.
-//! Not here: the words (`index` knows what a word is), the screen (`tui`).
+//! Takes the lists that were fused, gives the points that each list added to the score of a hit.
+//! Invariant: by rank, the points of a hit add up to its fused score. By score, the points and `cited` do, if every
+//! list has the hit: scores beyond the end of a list are unknown, and a negative sum of cosines counts 0.
+//! Not here: words (`index`), the screen (`tui`).
 
 use serde::{Deserialize, Serialize};
 
 use super::{RankedEvidence, Retriever, SubQuery, SubQueryRole};
 use ragonite_base::EvidenceId;
 
-/// What one list said about a hit.
+/// The part of one list in the score of a hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScorePart {
-    /// How it was searched.
+    /// The retriever of the list.
     #[serde(rename = "leg")]
     pub retriever: Retriever,
-    /// Which of the texts that were searched for, from 0; of several, their place in
-    /// [`Retrieved::sub_queries`](super::Retrieved::legs).
+    /// The sub-query of the list, from 0; of several, the place in
+    /// [`Retrieved::sub_queries`](super::Retrieved::sub_queries).
     pub query: usize,
-    /// Where that text comes from.
+    /// Where the text of the sub-query comes from.
     #[serde(default)]
     pub role: SubQueryRole,
-    /// Place in the list, from 1.
+    /// Rank in the list, from 1.
     pub rank: usize,
     /// Cosine or BM25.
     pub score: f64,
-    /// What this added to the score of the fusion.
+    /// Points added to the fused score.
     pub points: f64,
 }
 
-/// Why a hit stands where it stands.
+/// Why a hit has its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HitExplanation {
-    /// One entry for each list of each text it was found in, the strongest first.
+    /// One entry for each list with the hit, the most points first.
     #[serde(rename = "votes")]
     pub parts: Vec<ScorePart>,
-    /// Place by the fusion of the searches alone, from 1: before reranking, and before copies and further evidences of
-    /// one document went behind. Of a hit with copies, that of the best of them.
+    /// Rank after fusion, from 1: before reranking and post-processing. For a hit with near-duplicates, the best rank
+    /// among them.
     pub fused_rank: usize,
-    /// Its score there.
+    /// Score at that rank.
     pub fused_score: f64,
-    /// What its document adds to that score, because answers before this question cite it.
+    /// Points for citations of its document in earlier answers.
     pub cited: f64,
-    /// What its place comes from.
+    /// What decided its final rank.
     pub place: PlaceReason,
-    /// Words of the question that it has, in lower case; a compound or a misspelling where it has a part or a neighbour.
+    /// Matched words of the question, in lower case; a compound or misspelling if the hit has a part or a similar word.
     pub matched: Vec<String>,
 }
 
-/// What the place of a hit comes from.
+/// What decided the final rank of a hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlaceReason {
     /// Its score.
     #[default]
     Score,
-    /// Most of the conversation rests on its document, which keeps a place that its score would not give it.
+    /// Earlier answers mostly cite its document, so it got a reserved slot above the rank of its score.
     Kept,
 }
 
-/// What a place in a list is worth.
+/// How many points an entry of a list gives.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
-    /// By its rank.
+    /// By rank: 1 / (k + rank).
     Rank {
         /// k of the fusion.
         k: u32,
     },
-    /// By its score.
+    /// By score.
     Score {
-        /// What a score of 1 adds.
+        /// Points for a score of 1.
         unit: f64,
     },
 }
 
-/// What places in the lists of both searches are worth.
+/// The scales of both retrievers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
     pub(super) dense: Scale,
     pub(super) lexical: Scale,
 }
 
-/// What the lists of all texts said about an evidence, the strongest first.
-pub(super) fn score_parts(legs: &[SubQuery], worths: Scales, evidence: EvidenceId) -> Vec<ScorePart> {
-    let of = |(query, leg): (usize, &SubQuery), how: Retriever, list: &[RankedEvidence], worth: Scale| {
+/// The parts of all lists in the score of an evidence, the most points first.
+pub(super) fn score_parts(sub_queries: &[SubQuery], scales: Scales, evidence: EvidenceId) -> Vec<ScorePart> {
+    let of = |(query, sub_query): (usize, &SubQuery), how: Retriever, list: &[RankedEvidence], scale: Scale| {
         let found = list.iter().find(|ranked| ranked.evidence == evidence)?;
-        let points = leg.weight
-            * match worth {
+        let points = sub_query.weight
+            * match scale {
                 Scale::Rank { k } => 1.0 / (f64::from(k) + found.rank as f64),
                 Scale::Score { unit } => found.score * unit,
             };
-        Some(ScorePart { retriever: how, query, role: leg.role, rank: found.rank, score: found.score, points })
+        Some(ScorePart { retriever: how, query, role: sub_query.role, rank: found.rank, score: found.score, points })
     };
-    let both = |(query, leg): (usize, &SubQuery)| {
+    let both = |(query, sub_query): (usize, &SubQuery)| {
         [
-            of((query, leg), Retriever::Dense, &leg.dense, worths.dense),
-            of((query, leg), Retriever::Lexical, &leg.lexical, worths.lexical),
+            of((query, sub_query), Retriever::Dense, &sub_query.dense, scales.dense),
+            of((query, sub_query), Retriever::Lexical, &sub_query.lexical, scales.lexical),
         ]
     };
-    let mut votes: Vec<ScorePart> = legs.iter().enumerate().flat_map(both).flatten().collect();
-    votes.sort_by(|a, b| b.points.total_cmp(&a.points));
-    votes
+    let mut parts: Vec<ScorePart> = sub_queries.iter().enumerate().flat_map(both).flatten().collect();
+    parts.sort_by(|a, b| b.points.total_cmp(&a.points));
+    parts
 }
 
 #[cfg(test)]
@@ -111,7 +110,7 @@ mod tests {
     use super::*;
     use crate::retrieval::{Dependence, WeightReason};
 
-    fn leg(role: SubQueryRole, weight: f64, dense: &[(i64, f64)], lexical: &[(i64, f64)]) -> SubQuery {
+    fn sub_query(role: SubQueryRole, weight: f64, dense: &[(i64, f64)], lexical: &[(i64, f64)]) -> SubQuery {
         let ranked = |list: &[(i64, f64)]| {
             let ranked = |(rank, (id, score)): (usize, &(i64, f64))| RankedEvidence {
                 evidence: EvidenceId(*id),
@@ -128,14 +127,14 @@ mod tests {
 
     #[test]
     fn every_list_of_every_text_says_what_it_gave() {
-        let legs = [
-            leg(SubQueryRole::Raw, 1.0, &[(1, 0.9), (2, 0.5)], &[(2, 8.0)]),
-            leg(SubQueryRole::History, 0.5, &[], &[(3, 9.0), (2, 4.0)]),
+        let sub_queries = [
+            sub_query(SubQueryRole::Raw, 1.0, &[(1, 0.9), (2, 0.5)], &[(2, 8.0)]),
+            sub_query(SubQueryRole::History, 0.5, &[], &[(3, 9.0), (2, 4.0)]),
         ];
         let by_rank = Scales { dense: Scale::Rank { k: 60 }, lexical: Scale::Rank { k: 60 } };
-        let votes_of = |worths| score_parts(&legs, worths, EvidenceId(2));
+        let votes_of = |scales| score_parts(&sub_queries, scales, EvidenceId(2));
         let places: Vec<_> =
-            votes_of(by_rank).iter().map(|vote| (vote.role, vote.query, vote.retriever, vote.rank)).collect();
+            votes_of(by_rank).iter().map(|part| (part.role, part.query, part.retriever, part.rank)).collect();
         assert_eq!(
             places,
             [
@@ -144,10 +143,10 @@ mod tests {
                 (SubQueryRole::History, 1, Retriever::Lexical, 2)
             ]
         );
-        let points = |worths| votes_of(worths).iter().map(|vote| vote.points).sum::<f64>();
+        let points = |scales| votes_of(scales).iter().map(|part| part.points).sum::<f64>();
         assert!((points(by_rank) - (1.0 / 61.0 + 1.0 / 62.0 + 0.5 / 62.0)).abs() < 1e-12);
         let by_score = Scales { dense: Scale::Score { unit: 0.5 }, lexical: Scale::Score { unit: 0.05 } };
         assert!((points(by_score) - (0.25 + 0.4 + 0.1)).abs() < 1e-12);
-        assert!(score_parts(&legs, by_rank, EvidenceId(9)).is_empty());
+        assert!(score_parts(&sub_queries, by_rank, EvidenceId(9)).is_empty());
     }
 }

@@ -1,9 +1,9 @@
-//! Question -> [`Hit`]s: searches both indexes, fuses the rankings, keeps every score on the way. A follow-up is searched
-//! together with its completed form and the questions before it, each as a leg with a weight; a question alone is one
-//! leg, searched and fused in the same way.
+//! Retrieval: takes a question with its conversation, gives [`Hit`]s. Searches both indexes for every sub-query and
+//! fuses the rankings into one.
 //!
-//! Invariant: `rrf`, `score_fusion` and `weigh` are pure; `rrf` and `score_fusion` do not depend on the order of their inputs.
-//! Not here: the indexes themselves (`index`), making a follow-up self-contained (`answer`).
+//! Invariants: `rrf`, `score_fusion` and `weigh` are pure; `rrf` and `score_fusion` do not depend on the order of their
+//! inputs; every score is kept.
+//! Not here: the indexes (`index`), making a follow-up self-contained (`answer`).
 
 mod anaphora;
 mod assemble;

@@ -1,15 +1,15 @@
-//! Candidates that say the same are one hit that names the others.
+//! Folds near-duplicates: candidates that say the same become one hit that lists the others.
 //!
-//! Takes the candidates of one question, best first, gives groups. In a group are copies (the same text on pages of
-//! the same title), versions (the same text on pages whose titles differ in a year, a version or a date only, or in a word
-//! such as `draft`) and the rows of a table that is itself a better hit. Pages of other titles stay apart: `Board B2` is no
-//! version of `Board B3`, whatever both say. Two texts are the same when at least [`MIN_SIMILARITY`] of their runs of three
-//! words are, and when they have the same figures: a policy that says 10 where the other says 12 is no copy of it.
-//! The newest copy speaks for its group, at the place of the best one; a version that the question names by a word of
-//! its title is never put behind another.
-//! Invariants: pure; every candidate is in one group, once; groups are in the order of their best members; time is
+//! Takes the candidates of a question, best first; gives groups. A group holds copies (same text, same page title),
+//! versions (same text, titles that differ only in a year, version, date or a word such as `draft`) and rows of a table
+//! that is itself a better hit. Other titles stay apart: `Board B2` is no version of `Board B3`. Two texts are
+//! near-duplicates if at least [`MIN_SIMILARITY`] of their three-word shingles are shared and their figures are equal:
+//! a policy with 10 is no copy of one with 12.
+//! The newest copy represents its group, at the place of the best; a version that the question names by a word of its
+//! title always represents its group.
+//! Invariants: pure; every candidate is in one group, once; groups keep the order of their best members; time is
 //! bounded by the number of candidates, however long their texts.
-//! Not here: how similar the vectors of the hits are (`attribution`).
+//! Not here: similarity of vectors (`attribution`).
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -20,22 +20,23 @@ use super::versions::{is_identifier, newest, tokens};
 use ragonite_base::{DocumentId, EvidenceId, dates_in};
 use ragonite_document::evidence::Kind;
 
-/// Share of runs of words that two texts have in common when they are the same.
+/// Least Jaccard similarity of the shingles of near-duplicates.
 pub(super) const MIN_SIMILARITY: f64 = 0.9;
 
-/// Words in a run.
+/// Words in a shingle.
 const SHINGLE: usize = 3;
 
-/// Words of a text that are looked at.
+/// Words of a text that are compared.
 pub(super) const MAX_WORDS: usize = 4_000;
 
-/// Runs that are kept of a text: those with the lowest hashes, which are a fair sample of all.
+/// Size of the MinHash sketch: the lowest hashes of the shingles.
 const MINHASH_SIZE: usize = 512;
 
-/// A table of more words is often cut in the prompt, and its rows then say more than it does.
+/// Longest table in words that may list its own rows. Longer tables are often cut in the prompt, and their rows then
+/// say more.
 const LONGEST_TABLE: usize = 400;
 
-/// Words that tell apart drafts and copies of a page, and dates.
+/// Words that tell drafts, copies and dates apart.
 const VERSION_WORDS: [&str; 44] = [
     "draft",
     "copy",
@@ -83,20 +84,20 @@ const VERSION_WORDS: [&str; 44] = [
     "nov",
 ];
 
-/// What another evidence is to the hit that stands for it.
+/// Relation of a near-duplicate to its hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Relation {
-    /// The same text on a page of the same title.
+    /// Same text on a page with the same title.
     Copy,
     /// The same text in another version of the page.
     Version,
-    /// A row of the table that the hit is.
+    /// A row of the table that is the hit.
     Row,
 }
 
 impl Relation {
-    /// The word for it, as in the JSON contract.
+    /// The word in the JSON contract.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -107,10 +108,10 @@ impl Relation {
     }
 }
 
-/// An evidence that was found too and says what the hit says.
+/// A near-duplicate of a hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Duplicate {
-    /// What it is to the hit.
+    /// Relation to the hit.
     pub relation: Relation,
     /// The evidence.
     pub evidence: EvidenceId,
@@ -124,7 +125,7 @@ pub struct Duplicate {
     pub location: String,
 }
 
-/// What is compared.
+/// The fields that are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub(super) document: DocumentId,
@@ -135,21 +136,21 @@ pub(super) struct Candidate<'a> {
     pub(super) title: &'a str,
     pub(super) heading: &'a str,
     pub(super) url: &'a str,
-    /// As the source gives it; dates of one form compare as text.
+    /// Date of the source; dates of one form compare as text.
     pub(super) date: Option<&'a str>,
     pub(super) content: &'a str,
 }
 
-/// Candidates that say the same, by their places in the list.
+/// A group of near-duplicates, as places in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The one that is shown.
+    /// The one that becomes the hit.
     pub(super) shown: usize,
     /// The others, best first.
     pub(super) others: Vec<(usize, Relation)>,
 }
 
-/// Puts together what says the same.
+/// Groups the candidates.
 pub(super) fn group(candidates: &[Candidate<'_>], question: &str) -> Vec<Group> {
     let asked: HashSet<String> = words(question).collect();
     let texts: Vec<Text<'_>> = candidates.iter().map(Text::of).collect();
@@ -171,12 +172,12 @@ pub(super) fn group(candidates: &[Candidate<'_>], question: &str) -> Vec<Group> 
     groups
 }
 
-/// Of two copies the later one is more likely to be kept up.
+/// The later of two copies is more likely to be maintained.
 fn newer(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     newest(&[0, 1], &[*a, *b]) == Some(0)
 }
 
-/// A candidate in the form that is compared.
+/// A candidate, prepared for comparison.
 struct Text<'a> {
     candidate: &'a Candidate<'a>,
     words: usize,
@@ -185,7 +186,7 @@ struct Text<'a> {
     figures: BTreeSet<String>,
     title: Vec<String>,
     heading: Vec<String>,
-    /// The title without what tells versions apart.
+    /// The title without dates, version numbers and draft words.
     stem: Vec<String>,
 }
 
@@ -204,7 +205,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What `other`, which is no better, is to this one; nothing where it says something else.
+    /// Relation of `other`, which ranks lower, to this candidate; none if it says something else.
     fn relation(&self, other: &Self, asked: &HashSet<String>) -> Option<Relation> {
         if self.candidate.document == other.candidate.document {
             return self.has_row(other).then_some(Relation::Row);
@@ -228,13 +229,12 @@ impl<'a> Text<'a> {
             && other.sample.is_subset(&self.sample)
     }
 
-    /// Whether both say the same, estimated from the samples as for one text.
     fn repeats(&self, other: &Self) -> bool {
         self.figures == other.figures && is_near_duplicate(&self.sample, &other.sample)
     }
 }
 
-/// Whether two texts are the same, by their samples: the lowest hashes of both together are one of all their runs.
+/// Whether two texts are near-duplicates: the bottom-k MinHash estimate of their Jaccard similarity.
 pub(super) fn is_near_duplicate(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
     let union: BTreeSet<u64> = a.union(b).copied().take(MINHASH_SIZE).collect();
     let common = union.iter().filter(|hash| a.contains(hash) && b.contains(hash)).count();
@@ -247,7 +247,7 @@ pub(super) fn minhash(words: &[String]) -> BTreeSet<u64> {
         run.hash(&mut hasher);
         hasher.finish()
     };
-    // A text shorter than a run is a run.
+    // A text shorter than a shingle is one shingle.
     let mut runs: BTreeSet<u64> = words.windows(SHINGLE.min(words.len()).max(1)).map(hash).collect();
     while runs.len() > MINHASH_SIZE {
         runs.pop_last();
@@ -263,7 +263,7 @@ pub(super) fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_numeric())
 }
 
-/// The words of a title without its dates, its marks of a version, and the words for drafts and months.
+/// The words of a title without dates, version numbers, and words for drafts and months.
 fn plain_title(title: &str) -> Vec<String> {
     let dates = dates_in(title);
     let is_in_date = |at: usize| dates.iter().any(|date| !date.readings.is_empty() && date.span.contains(&at));

@@ -1,8 +1,8 @@
-//! What the user says of single evidences before a search: this one comes first, that one or its whole page is left out.
+//! Overrides by the user: pinned and excluded evidences.
 //!
-//! Takes [`Override`]s, gives what the search leaves out, and the place of what comes first.
-//! Invariant: what is left out is not searched at all, so that as many hits remain as without it.
-//! Not here: the searches (`search`), who picks (`app`).
+//! Takes [`Override`]s; gives what the search excludes, and the order of the pinned evidences.
+//! Invariant: exclusion comes before the search, so as many hits remain as without it.
+//! Not here: the search (`search`), choosing overrides (`app`).
 
 use serde::{Deserialize, Serialize};
 
@@ -10,35 +10,35 @@ use super::Fused;
 use ragonite_base::{DocumentId, EvidenceId};
 use ragonite_index::LeftOut;
 
-/// What becomes of an evidence.
+/// Kind of an override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverrideKind {
-    /// It comes before all others, also where the search would not find it.
+    /// Pinned: comes first, even if the search does not find it.
     First,
-    /// It is left out, and with it what says the same.
+    /// Excluded with its near-duplicates.
     LeftOut,
-    /// All of its document is left out.
+    /// Excluded with its whole document.
     PageLeftOut,
 }
 
-/// What the user says of an evidence.
+/// An override for an evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
-    /// What becomes of it.
+    /// Kind of the override.
     pub how: OverrideKind,
     /// The evidence.
     pub evidence: EvidenceId,
     /// Its document.
     pub document: DocumentId,
-    /// Its name for people, as it was when it was picked: title and heading.
+    /// Title and heading at the time of the choice, for people.
     pub name: String,
-    /// The evidences that its hit named as saying the same.
+    /// Near-duplicates listed by its hit.
     #[serde(default)]
     pub copies: Vec<EvidenceId>,
 }
 
-/// What a search leaves out.
+/// The evidences and documents to exclude.
 pub(super) fn left_out(picks: &[Override]) -> LeftOut {
     let mut left_out = LeftOut::default();
     for pick in picks {
@@ -54,7 +54,7 @@ pub(super) fn left_out(picks: &[Override]) -> LeftOut {
     left_out
 }
 
-/// The candidates with those that come first among them.
+/// The candidates and the pinned evidences that are missing among them.
 pub(super) fn with_first(mut fused: Vec<Fused>, picks: &[Override]) -> Vec<Fused> {
     for pick in picks.iter().filter(|pick| pick.how == OverrideKind::First) {
         if fused.iter().all(|known| known.evidence != pick.evidence) {
@@ -64,7 +64,7 @@ pub(super) fn with_first(mut fused: Vec<Fused>, picks: &[Override]) -> Vec<Fused
     fused
 }
 
-/// The place of a hit with these evidences before the others; the same for all that nothing is said of.
+/// Place among the pinned evidences; their number for all others.
 pub(super) fn place(picks: &[Override], mut evidences: impl Iterator<Item = EvidenceId>) -> usize {
     let is_first =
         |evidence| picks.iter().position(|pick| pick.how == OverrideKind::First && pick.evidence == evidence);

@@ -1,9 +1,9 @@
-//! From the candidates by score to the hits by place: copies stand behind one of them, the version of a page
-//! that is asked for before the others, and no document fills the list.
+//! From the fused candidates to the order of the hits: folds near-duplicates, puts the version in question first, and
+//! caps the evidences per document.
 //!
-//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy or
-//! another version of it. Identifiers and picks may move hits afterwards (`assemble`).
-//! Not here: what a copy is (`near_duplicates`), what a version is (`versions`), how many evidences of a document come first (`document_cap`).
+//! Invariants: every candidate is a hit or listed by one; the document with the best score comes first, or a
+//! near-duplicate or another version of it. Identifiers and overrides may move hits afterwards (`assemble`).
+//! Not here: near-duplicates (`near_duplicates`), versions (`versions`), the cap (`document_cap`).
 
 use std::collections::HashMap;
 
@@ -17,22 +17,24 @@ use super::{Copies, Duplicate, Fused, Relation, RetrievalSettings, Version};
 use ragonite_base::EvidenceId;
 use ragonite_index::StoredEvidence;
 
-/// A hit before it is loaded.
+/// A hit before its text is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ArrangedHit {
     pub(super) evidence: EvidenceId,
-    /// Of the best of its group, or of the version whose place it has.
+    /// Score of the best of its group, or of the version whose place it takes.
     pub(super) score: f64,
     pub(super) copies: Vec<Duplicate>,
     pub(super) version: Option<Version>,
 }
 
-/// Puts the candidates, which come best first, into the order they are shown in, with what held on the day that is meant
-/// before its other versions. Gives that day too, where it changed anything.
+/// Puts the candidates, given best first, into the order of the hits; the version in force on the day in question comes
+/// before other versions. Also gives that day, if it decided.
 pub(super) fn postprocess(
     fused: &[Fused],
     stored: &HashMap<EvidenceId, StoredEvidence>,
-    (question, meant, today): (&str, Option<ResolvedDate>, Option<Date>),
+    question: &str,
+    meant: Option<ResolvedDate>,
+    today: Option<Date>,
     settings: &RetrievalSettings,
 ) -> (Vec<ArrangedHit>, Option<Date>) {
     let present: Vec<(&Fused, &StoredEvidence)> =
@@ -54,7 +56,7 @@ pub(super) fn postprocess(
                 DatedCandidate { candidate: candidate(present[group.shown].1), days }
             };
             let held: Vec<DatedCandidate<'_>> = groups.iter().map(of_group).collect();
-            order(&held, question, (meant, today))
+            order(&held, question, meant, today)
         }
     };
     let documents: Vec<_> = places.iter().map(|at| present[groups[*at].shown].1.document).collect();
@@ -79,7 +81,7 @@ pub(super) fn postprocess(
                 location: stored.evidence.location.clone(),
             }
         });
-        // A version that is wanted takes the place of the best, and what it is worth.
+        // The version that is wanted takes place and score of the best one.
         ArrangedHit { evidence: present[group.shown].1.id, score: score(place), copies: copies.collect(), version }
     };
     (cap_per_document(&documents, settings.per_document).into_iter().map(placed).collect(), day)

@@ -1,7 +1,7 @@
-//! What is searched for: one text, or the question with what is known of its conversation.
+//! What a search takes: the question with its conversation, and the sub-queries made of it.
 //!
-//! Invariants: the question as typed is the first leg; every weight is above 0.
-//! Not here: what a leg weighs (`query_weights`), searching (`search`).
+//! Invariants: the question as typed is the first sub-query; every weight is above 0.
+//! Not here: weights (`query_weights`), searching (`search`).
 
 use serde::{Deserialize, Serialize};
 use time::Date;
@@ -12,29 +12,29 @@ use ragonite_base::DocumentId;
 /// A question in its conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchInput<'a> {
-    /// As typed.
+    /// The question as typed.
     pub question: &'a str,
-    /// As the model completed it; none where it did not, or where its text was no usable question.
+    /// The completed question; none if the model gave no usable one.
     pub completed: Option<&'a str>,
-    /// In the language of the documents, where the question has another.
+    /// The question in the language of the documents, if it has another.
     pub translated: Option<&'a str>,
-    /// The turns before it, oldest first; none for a first question.
+    /// Earlier turns, oldest first; empty for a first question.
     pub earlier: &'a [EarlierQuestion],
-    /// The day on which it is asked; none where "yesterday" means just an earlier version.
+    /// The day of the question; without it "yesterday" means an earlier version.
     pub today: Option<Date>,
 }
 
-/// A turn before the question, as far as the search goes by it.
+/// An earlier turn, as far as retrieval needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EarlierQuestion {
-    /// Its question as typed.
+    /// The question as typed.
     pub question: String,
-    /// The documents that its answer cites and those that say the same, each once; none where that is not known.
+    /// Documents that the answer cites and documents of their near-duplicates, each once; empty if unknown.
     pub cited: Vec<DocumentId>,
 }
 
 impl EarlierQuestion {
-    /// A turn whose question `question` was answered from the sources with the numbers `citations` among `hits`.
+    /// A turn with `question`, whose answer cites the hits with the ranks `citations`.
     #[must_use]
     pub fn answered(question: &str, hits: &[Hit], citations: &[usize]) -> Self {
         let mut cited = Vec::new();
@@ -50,85 +50,85 @@ impl EarlierQuestion {
 }
 
 impl From<&str> for EarlierQuestion {
-    /// A turn of which only the question is known.
+    /// A turn whose answer is unknown.
     fn from(question: &str) -> Self {
         Self { question: question.to_owned(), cited: Vec::new() }
     }
 }
 
-/// Where the text of a leg comes from.
+/// Where the text of a sub-query comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubQueryRole {
     /// The question as typed.
     #[default]
     Raw,
-    /// The question as the model completed it.
+    /// The completed question.
     Rewrite,
     /// The completed question in the language of the documents.
     Translation,
-    /// A question asked earlier in the conversation.
+    /// An earlier question of the conversation.
     History,
 }
 
-/// How well a question can be understood alone, by its form.
+/// Whether a question can be understood alone, judged by its form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "form")]
 pub enum Dependence {
-    /// It has words of its own to go by.
+    /// Can be understood alone.
     Complete,
-    /// It points back.
+    /// Has an anaphor.
     Refers {
-        /// With this word.
+        /// The anaphor.
         word: String,
     },
-    /// It goes on where the last one ended.
+    /// Continues the previous question.
     Elliptic {
-        /// It begins with this.
+        /// The words at its beginning that tell so.
         start: String,
     },
-    /// It has hardly a word of its own.
+    /// Has too few content words.
     Thin {
-        /// The words it has.
+        /// Number of content words.
         words: usize,
     },
 }
 
-/// Why a leg weighs what it weighs.
+/// Why a sub-query has its weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WeightReason {
-    /// Nothing else is searched.
+    /// It is the only sub-query.
     #[default]
     Only,
-    /// The question is complete, and meaning and words find the same document: it counts more.
+    /// The question is complete, and both retrievers find the same document: weighs more.
     Sure,
-    /// The question is not complete, or meaning and words find different documents: it counts less.
+    /// The question is not complete, or the retrievers find different documents: weighs less.
     Unsure,
-    /// An earlier question on what seems to be the topic still.
+    /// An earlier question, probably on the same topic.
     SameTopic,
-    /// Between this earlier question and now the conversation went to another document: it counts less.
+    /// An earlier question, and the conversation has moved to another document since: weighs less.
     OtherTopic,
 }
 
-/// One text that is searched for, and what its two searches found.
+/// A text that is searched, with the results of both retrievers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubQuery {
-    /// Where it comes from.
+    /// Where the text comes from.
     pub role: SubQueryRole,
-    /// What is searched for.
+    /// The text.
     pub text: String,
-    /// How well it can be understood alone.
+    /// Whether the text can be understood alone.
     pub standing: Dependence,
-    /// How much it counts.
+    /// Weight in the fusion, above 0.
     pub weight: f64,
-    /// Why.
+    /// Reason for the weight.
     pub why: WeightReason,
-    /// Found by meaning.
+    /// Results of dense retrieval.
     pub dense: Vec<RankedEvidence>,
-    /// Found by words.
+    /// Results of lexical retrieval.
     pub lexical: Vec<RankedEvidence>,
-    /// The documents that the answer to an earlier question cites.
+    /// Documents cited by the answer to an earlier question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cited: Vec<DocumentId>,
 }

@@ -1,42 +1,41 @@
-//! How well a question can be understood alone, and how much the questions before it count.
+//! Weights of sub-queries.
 //!
-//! Takes the text of a question, gives its [`Dependence`]; takes what the search of each leg found, gives its weight.
+//! Takes the text of a question, gives its [`Dependence`]; takes the features of each sub-query, gives its weight.
 //! Pure: nothing is searched here.
-//! Not here: which words point back (`anaphora`), searching (`search`), blending the lists (`score_fusion`).
+//! Not here: which words are anaphors (`anaphora`), searching (`search`), fusing the lists (`score_fusion`).
 
 use super::anaphora::anaphor;
 use super::{Dependence, SubQueryRole, WeightReason};
 use ragonite_base::{DocumentId, Language};
 
-/// What is left of the weight of an earlier question with every question since. The middle of what did well between
-/// conversations that stay on a page, which want more, and those that leave it, which want less.
+/// An earlier question loses weight by this factor with every question since. A compromise: conversations that stay on
+/// a page do better with more, conversations that leave it do better with less.
 pub(super) const DECAY: f64 = 0.8;
 
-/// What is left beyond a change of topic that the searches suggest. A sure question is wrong about its document at times,
-/// and counts more than the past already.
+/// Further factor beyond a change of topic that the search results suggest. Not lower, because a confident question is
+/// sometimes wrong about its document and outweighs the earlier ones anyway.
 const OTHER_TOPIC_FACTOR: f64 = 0.7;
 
-/// What is left beyond a change of topic that a question announces. Not nothing: "by the way" is also said in passing.
+/// Further factor beyond a change of topic that a question announces. Not 0: "by the way" is also said in passing.
 const LEFT_TOPIC_FACTOR: f64 = 0.1;
 
-/// What a question asked now counts: one that needs no other, and is sure of its document, leaves the past behind.
+/// Weights of the current question. A complete question that is sure of its document outweighs the earlier ones.
 const QUESTION_WEIGHTS: Weights = Weights { document: 3.5, enough: 2.0, little: 1.0 };
 
-/// What an earlier question counts before it fades: less, but one that was sure says what the conversation is about.
+/// Weights of an earlier question before decay. Less than now, but a question that was sure tells the topic.
 const HISTORY_WEIGHTS: Weights = Weights { document: 2.5, enough: 1.5, little: 1.0 };
 
-/// Content words a question needs to be understood alone.
+/// Content words that a question needs to be understood alone.
 const MIN_CONTENT_WORDS: usize = 3;
 
-/// How a question begins that goes on where the last one ended.
+/// Beginnings of questions that continue the previous one.
 const ENGLISH_STARTS: &[&str] =
     &["and", "or", "so", "but", "then", "what about", "how about", "what else", "who else", "any other", "anything"];
 
-/// Likewise.
 const GERMAN_STARTS: &[&str] =
     &["und", "oder", "aber", "also", "dann", "was ist mit", "wie ist es mit", "wer noch", "was noch", "noch"];
 
-/// How a question begins that leaves what was spoken of, for something new or for something further back.
+/// Beginnings of questions that leave the topic for a new or an older one.
 const ENGLISH_DEPARTURES: &[&str] = &[
     "by the way",
     "btw",
@@ -57,7 +56,6 @@ const ENGLISH_DEPARTURES: &[&str] = &[
     "changing the subject",
 ];
 
-/// Likewise.
 const GERMAN_DEPARTURES: &[&str] = &[
     "übrigens",
     "apropos",
@@ -74,17 +72,17 @@ const GERMAN_DEPARTURES: &[&str] = &[
     "themenwechsel",
 ];
 
-/// Whether a question says that it leaves what was spoken of.
+/// Whether a question announces a change of topic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TopicShift {
-    /// It does not say so.
+    /// No announcement.
     #[default]
     Stays,
-    /// It does: "by the way", "coming back to".
+    /// An announcement, such as "by the way" or "coming back to".
     Leaves,
 }
 
-/// Whether `question` says that it leaves what was spoken of.
+/// Whether `question` announces a change of topic.
 #[must_use]
 pub fn topic_shift(question: &str) -> TopicShift {
     let words = words(question);
@@ -93,11 +91,11 @@ pub fn topic_shift(question: &str) -> TopicShift {
 }
 
 fn begins_with(words: &[String], start: &str) -> bool {
-    let mut said = words.iter();
-    start.split(' ').all(|part| said.next().is_some_and(|word| word == part))
+    let mut rest = words.iter();
+    start.split(' ').all(|part| rest.next().is_some_and(|word| word == part))
 }
 
-/// How well `question` can be understood alone, when others came before it.
+/// Whether `question`, asked after others, can be understood alone.
 #[must_use]
 pub fn dependence(question: &str) -> Dependence {
     let language = Language::of(question);
@@ -117,20 +115,20 @@ pub fn dependence(question: &str) -> Dependence {
 }
 
 fn words(text: &str) -> Vec<String> {
-    // What holds a name or a version together is part of its word.
+    // These signs are part of a name or a version number.
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// What a text says by itself, the least first.
+/// How sure a sub-query is of its result, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// It cannot be understood alone.
+    /// Cannot be understood alone.
     Low,
-    /// It can.
+    /// Can be understood alone.
     Medium,
-    /// It can, and meaning and words find this document both.
+    /// Can be understood alone, and both retrievers rank this document first.
     Document(DocumentId),
 }
 
@@ -143,7 +141,7 @@ impl Confidence {
     }
 }
 
-/// What texts count, by what they say.
+/// Weights by [`Confidence`].
 struct Weights {
     document: f64,
     enough: f64,
@@ -151,8 +149,8 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(&self, says: Confidence) -> f64 {
-        match says {
+    fn of(&self, confidence: Confidence) -> f64 {
+        match confidence {
             Confidence::Document(_) => self.document,
             Confidence::Medium => self.enough,
             Confidence::Low => self.little,
@@ -160,48 +158,53 @@ impl Weights {
     }
 }
 
-/// A leg, as far as its weight depends on it.
+/// The features of a sub-query that its weight depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubQueryFeatures {
     /// Where its text comes from.
     pub role: SubQueryRole,
-    /// What it says by itself.
+    /// How sure it is of its result.
     pub confidence: Confidence,
-    /// Whether it says that it leaves what was spoken of.
+    /// Whether it announces a change of topic.
     pub topic_shift: TopicShift,
 }
 
-/// What each leg weighs, and why. `sub_queries` begin with the question as typed; earlier questions come newest first.
+/// The weight of each sub-query and its reason. `sub_queries` begin with the question as typed; earlier questions come
+/// newest first.
 ///
-/// An earlier question counts less with every question since, and much less beyond the place where the conversation
-/// went elsewhere: that place is seen where two neighbours, each sure of itself, found different documents, and where a
-/// question says so.
+/// An earlier question loses weight with every question since, and much more beyond a change of topic: where a question
+/// announces one, or where two successive questions are each sure of a different document.
 #[must_use]
-pub fn weigh(legs: &[SubQueryFeatures]) -> Vec<(f64, WeightReason)> {
-    let sure_of = |role| legs.iter().find(|leg| leg.role == role).and_then(|leg| leg.confidence.document());
-    // A question in another language than the documents is seldom sure of one, its translation is.
+pub fn weigh(sub_queries: &[SubQueryFeatures]) -> Vec<(f64, WeightReason)> {
+    let sure_of = |role| {
+        sub_queries
+            .iter()
+            .find(|sub_query| sub_query.role == role)
+            .and_then(|sub_query| sub_query.confidence.document())
+    };
+    // A question in another language than the documents is seldom sure of a document; its translation is.
     let mut topic = sure_of(SubQueryRole::Raw).or_else(|| sure_of(SubQueryRole::Translation));
-    let (mut faded, mut earlier) = (1.0, WeightReason::SameTopic);
-    let mut left = legs.first().is_some_and(|raw| raw.topic_shift == TopicShift::Leaves);
-    let weight = |leg: &SubQueryFeatures| {
-        let sure_of = leg.confidence.document();
-        if leg.role != SubQueryRole::History {
+    let (mut decayed, mut earlier) = (1.0, WeightReason::SameTopic);
+    let mut left = sub_queries.first().is_some_and(|raw| raw.topic_shift == TopicShift::Leaves);
+    let weight = |sub_query: &SubQueryFeatures| {
+        let sure_of = sub_query.confidence.document();
+        if sub_query.role != SubQueryRole::History {
             return (
-                QUESTION_WEIGHTS.of(leg.confidence),
+                QUESTION_WEIGHTS.of(sub_query.confidence),
                 if sure_of.is_some() { WeightReason::Sure } else { WeightReason::Unsure },
             );
         }
-        faded *= DECAY;
+        decayed *= DECAY;
         let elsewhere = sure_of.is_some_and(|document| topic.is_some_and(|topic| topic != document));
         if left || elsewhere {
-            faded *= if left { LEFT_TOPIC_FACTOR } else { OTHER_TOPIC_FACTOR };
+            decayed *= if left { LEFT_TOPIC_FACTOR } else { OTHER_TOPIC_FACTOR };
             earlier = WeightReason::OtherTopic;
         }
-        left = leg.topic_shift == TopicShift::Leaves;
+        left = sub_query.topic_shift == TopicShift::Leaves;
         topic = sure_of.or(topic);
-        (HISTORY_WEIGHTS.of(leg.confidence) * faded, earlier)
+        (HISTORY_WEIGHTS.of(sub_query.confidence) * decayed, earlier)
     };
-    legs.iter().map(weight).collect()
+    sub_queries.iter().map(weight).collect()
 }
 
 #[cfg(test)]
@@ -238,27 +241,30 @@ mod tests {
         }
     }
 
-    fn heard(role: SubQueryRole, sure_of: Option<i64>) -> SubQueryFeatures {
-        let says = sure_of.map_or(Confidence::Medium, |document| Confidence::Document(DocumentId(document)));
-        SubQueryFeatures { role, confidence: says, topic_shift: TopicShift::Stays }
+    fn features(role: SubQueryRole, sure_of: Option<i64>) -> SubQueryFeatures {
+        let confidence = sure_of.map_or(Confidence::Medium, |document| Confidence::Document(DocumentId(document)));
+        SubQueryFeatures { role, confidence: confidence, topic_shift: TopicShift::Stays }
     }
 
-    fn weights(legs: &[SubQueryFeatures]) -> Vec<f64> {
-        weigh(legs).into_iter().map(|(weight, _)| weight).collect()
+    fn weights(sub_queries: &[SubQueryFeatures]) -> Vec<f64> {
+        weigh(sub_queries).into_iter().map(|(weight, _)| weight).collect()
     }
 
     #[test]
     fn an_earlier_question_counts_less_with_every_question_since() {
-        let legs =
-            [heard(SubQueryRole::Raw, None), heard(SubQueryRole::History, None), heard(SubQueryRole::History, None)];
-        let weights = weights(&legs);
+        let sub_queries = [
+            features(SubQueryRole::Raw, None),
+            features(SubQueryRole::History, None),
+            features(SubQueryRole::History, None),
+        ];
+        let weights = weights(&sub_queries);
         assert!(weights.windows(2).all(|pair| pair[0] > pair[1]), "{weights:?}");
-        assert_eq!(weigh(&legs)[2].1, WeightReason::SameTopic);
+        assert_eq!(weigh(&sub_queries)[2].1, WeightReason::SameTopic);
     }
 
     #[test]
     fn a_question_that_is_sure_of_another_document_leaves_the_conversation_behind() {
-        let after = |sure_of| weigh(&[heard(SubQueryRole::Raw, sure_of), heard(SubQueryRole::History, Some(1))]);
+        let after = |sure_of| weigh(&[features(SubQueryRole::Raw, sure_of), features(SubQueryRole::History, Some(1))]);
         let (stays, shifts, unsure) = (after(Some(1)), after(Some(2)), after(None));
         assert_eq!((stays[0].1, stays[1].1), (WeightReason::Sure, WeightReason::SameTopic));
         assert_eq!((shifts[0].1, shifts[1].1), (WeightReason::Sure, WeightReason::OtherTopic));
@@ -269,13 +275,13 @@ mod tests {
 
     #[test]
     fn a_topic_the_conversation_left_long_ago_stays_behind_a_follow_up_too() {
-        let legs = [
-            heard(SubQueryRole::Raw, None),
-            heard(SubQueryRole::History, Some(2)),
-            heard(SubQueryRole::History, None),
-            heard(SubQueryRole::History, Some(1)),
+        let sub_queries = [
+            features(SubQueryRole::Raw, None),
+            features(SubQueryRole::History, Some(2)),
+            features(SubQueryRole::History, None),
+            features(SubQueryRole::History, Some(1)),
         ];
-        let reasons: Vec<_> = weigh(&legs).into_iter().map(|(_, why)| why).collect();
+        let reasons: Vec<_> = weigh(&sub_queries).into_iter().map(|(_, why)| why).collect();
         assert_eq!(reasons[1..], [WeightReason::SameTopic, WeightReason::SameTopic, WeightReason::OtherTopic]);
     }
 
@@ -289,37 +295,40 @@ mod tests {
         for question in ["Who came by the way of the quay?", "By the", "Back", "Und der Kran?", ""] {
             assert_eq!(topic_shift(question), TopicShift::Stays, "{question}");
         }
-        let leaves = SubQueryFeatures { topic_shift: TopicShift::Leaves, ..heard(SubQueryRole::Raw, None) };
-        let (one, other) = (heard(SubQueryRole::History, Some(1)), heard(SubQueryRole::History, None));
+        let leaves = SubQueryFeatures { topic_shift: TopicShift::Leaves, ..features(SubQueryRole::Raw, None) };
+        let (one, other) = (features(SubQueryRole::History, Some(1)), features(SubQueryRole::History, None));
         let left = weigh(&[leaves, one, other]);
         assert_eq!(left[1].1, WeightReason::OtherTopic);
-        assert!(left[1].0 < weights(&[heard(SubQueryRole::Raw, None), one])[1] / 2.0);
+        assert!(left[1].0 < weights(&[features(SubQueryRole::Raw, None), one])[1] / 2.0);
         // What came before such a question is behind it for those that follow, too.
         let before = SubQueryFeatures { topic_shift: TopicShift::Leaves, ..other };
         let reasons: Vec<_> =
-            weigh(&[heard(SubQueryRole::Raw, None), before, one]).iter().map(|(_, why)| *why).collect();
+            weigh(&[features(SubQueryRole::Raw, None), before, one]).iter().map(|(_, why)| *why).collect();
         assert_eq!(reasons[1..], [WeightReason::SameTopic, WeightReason::OtherTopic]);
     }
 
     #[test]
     fn a_question_that_needs_no_other_counts_more_than_one_that_points_back() {
-        let little = SubQueryFeatures { confidence: Confidence::Low, ..heard(SubQueryRole::Raw, None) };
-        let counts = |raw| weights(&[raw, heard(SubQueryRole::History, Some(1))]);
-        let (points_back, needs_none) = (counts(little), counts(heard(SubQueryRole::Raw, None)));
+        let little = SubQueryFeatures { confidence: Confidence::Low, ..features(SubQueryRole::Raw, None) };
+        let counts = |raw| weights(&[raw, features(SubQueryRole::History, Some(1))]);
+        let (points_back, needs_none) = (counts(little), counts(features(SubQueryRole::Raw, None)));
         assert!(points_back[0] < points_back[1], "what it is about was said before");
         assert!(needs_none[0] > points_back[0] && (needs_none[1] - points_back[1]).abs() < 1e-12);
-        assert!(counts(heard(SubQueryRole::Raw, Some(1)))[0] > needs_none[0]);
+        assert!(counts(features(SubQueryRole::Raw, Some(1)))[0] > needs_none[0]);
     }
 
     #[test]
     fn a_completed_question_counts_like_the_one_typed() {
-        let legs =
-            [heard(SubQueryRole::Raw, None), heard(SubQueryRole::Rewrite, None), heard(SubQueryRole::Rewrite, Some(1))];
-        let weights = weights(&legs);
+        let sub_queries = [
+            features(SubQueryRole::Raw, None),
+            features(SubQueryRole::Rewrite, None),
+            features(SubQueryRole::Rewrite, Some(1)),
+        ];
+        let weights = weights(&sub_queries);
         assert!((weights[0] - weights[1]).abs() < 1e-12 && weights[2] > weights[1]);
     }
 
-    fn says() -> impl Strategy<Value = Confidence> {
+    fn confidence() -> impl Strategy<Value = Confidence> {
         prop_oneof![
             Just(Confidence::Low),
             Just(Confidence::Medium),
@@ -330,17 +339,17 @@ mod tests {
     proptest! {
         #[test]
         fn every_leg_has_a_weight_above_nothing_and_no_past_outweighs_a_question_that_says_as_much(
-            past in proptest::collection::vec(says(), 0..12),
-            now in says(),
+            past in proptest::collection::vec(confidence(), 0..12),
+            now in confidence(),
         ) {
-            let leg = |role, confidence| SubQueryFeatures { confidence, ..heard(role, None) };
-            let mut legs = vec![leg(SubQueryRole::Raw, now)];
-            legs.extend(past.iter().map(|says| leg(SubQueryRole::History, *says)));
-            let weights = weights(&legs);
-            prop_assert_eq!(weights.len(), legs.len());
+            let sub_query = |role, confidence| SubQueryFeatures { confidence, ..features(role, None) };
+            let mut sub_queries = vec![sub_query(SubQueryRole::Raw, now)];
+            sub_queries.extend(past.iter().map(|confidence| sub_query(SubQueryRole::History, *confidence)));
+            let weights = weights(&sub_queries);
+            prop_assert_eq!(weights.len(), sub_queries.len());
             prop_assert!(weights.iter().all(|weight| *weight > 0.0 && *weight <= QUESTION_WEIGHTS.document));
-            let rank = |says: Confidence| (says > Confidence::Low, says.document().is_some());
-            let no_more = legs.iter().zip(&weights).skip(1).filter(|(leg, _)| rank(leg.confidence) <= rank(now));
+            let rank = |confidence: Confidence| (confidence > Confidence::Low, confidence.document().is_some());
+            let no_more = sub_queries.iter().zip(&weights).skip(1).filter(|(sub_query, _)| rank(sub_query.confidence) <= rank(now));
             prop_assert!(no_more.into_iter().all(|(_, weight)| *weight < weights[0]));
         }
 

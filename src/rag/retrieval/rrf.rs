@@ -1,31 +1,30 @@
-//! Merges rankings into one by reciprocal rank fusion (the RAGonite paper, Sec. 5).
+//! Reciprocal rank fusion (RAGonite paper, Sec. 5).
 //!
-//! Takes lists of evidence ids, best first, gives one list with scores: the sum of 1 / (k + rank) over the lists, each
-//! as much as it weighs.
+//! Takes lists of evidence ids, best first; gives one list with scores: the weighted sum of 1 / (k + rank).
 //! Invariants: pure; the result does not depend on the order of the lists; an evidence counts once per list, at its
-//! best place; equal scores are put in order by the best single rank, then by id.
-//! Not here: searching, scoring by the cross-encoder (`assemble`).
+//! best rank; ties are broken by the best single rank, then by id.
+//! Not here: searching, reranking (`assemble`).
 
 use std::collections::HashMap;
 
 use ragonite_base::EvidenceId;
 
-/// An evidence in the merged list.
+/// An evidence in the fused list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fused {
     /// The evidence.
     pub evidence: EvidenceId,
-    /// Sum over the lists, more than 0 and at most what they weigh / (k + 1).
+    /// Above 0, at most the sum of the weights / (k + 1).
     pub score: f64,
 }
 
-/// Merges `lists`; `k` dampens the difference between high ranks (60 in the paper).
+/// Fuses `lists` with weight 1; `k` dampens the difference between high ranks (60 in the paper).
 #[must_use]
 pub fn rrf(lists: &[&[EvidenceId]], k: u32) -> Vec<Fused> {
     weighted_rrf(&lists.iter().map(|list| (1.0, *list)).collect::<Vec<_>>(), k)
 }
 
-/// Merges `lists`, each as much as it weighs.
+/// Fuses weighted `lists`.
 #[must_use]
 pub fn weighted_rrf(lists: &[(f64, &[EvidenceId])], k: u32) -> Vec<Fused> {
     let mut ranks: HashMap<EvidenceId, Vec<(u32, f64)>> = HashMap::new();
@@ -41,7 +40,7 @@ pub fn weighted_rrf(lists: &[(f64, &[EvidenceId])], k: u32) -> Vec<Fused> {
     let mut fused: Vec<(u32, Fused)> = ranks
         .into_iter()
         .map(|(evidence, mut ranks)| {
-            // Floating-point sums depend on their order; by rank and weight it is always the same one.
+            // Floating-point sums depend on their order, so the order is fixed by rank and weight.
             ranks.sort_unstable_by(|(a, a_weight), (b, b_weight)| a.cmp(b).then(a_weight.total_cmp(b_weight)));
             let score = ranks.iter().map(|(rank, weight)| weight / (f64::from(k) + f64::from(*rank))).sum();
             (ranks[0].0, Fused { evidence, score })

@@ -1,20 +1,18 @@
-//! Blends two lists by their scores.
+//! Score fusion, the default.
 //!
-//! The fusion of every question by default. The lists of a follow-up are sums over several questions, and how far one
-//! evidence leads is what tells a topic that all of them share from one that a single question happens to meet. Ranks, which the fusion of the paper
-//! uses (`rrf`), lose that.
-//! Invariants: pure; the order of the lists within themselves does not matter; scores lie in 0..=1; equal scores are put
-//! in order by id.
+//! The lists of a follow-up are sums over several questions. The distance in score tells the topic that all of them
+//! share from a topic that one question happens to touch; ranks, which the paper fuses (`rrf`), lose it.
+//! Invariants: pure; the order within a list does not matter; fused scores lie in 0..=1; ties are broken by id.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::Fused;
 use ragonite_base::EvidenceId;
 
-/// Adds up lists of scores, each as much as it weighs, best first. Where an evidence is not listed it scores 0.
+/// Weighted sum of lists of scores (`CombSUM`), best first. A missing evidence scores 0.
 #[must_use]
 pub fn comb_sum(lists: &[(f64, &[(EvidenceId, f64)])]) -> Vec<(EvidenceId, f64)> {
-    // By id, so that sums of floating-point numbers always come about in the same order.
+    // By id, so that floating-point sums always run in the same order.
     let mut sums: BTreeMap<EvidenceId, f64> = BTreeMap::new();
     for (weight, list) in lists {
         for (evidence, score) in *list {
@@ -26,7 +24,7 @@ pub fn comb_sum(lists: &[(f64, &[(EvidenceId, f64)])]) -> Vec<(EvidenceId, f64)>
     sums
 }
 
-/// The mean of two lists, each scaled so that its best is 1; an empty list counts nothing. A score below 0 counts as 0.
+/// The mean of both lists, each scaled to a maximum of 1; an empty list adds nothing, negative scores count 0.
 #[must_use]
 pub fn relative_score_fusion(dense: &[(EvidenceId, f64)], lexical: &[(EvidenceId, f64)]) -> Vec<Fused> {
     let scaled: Vec<HashMap<EvidenceId, f64>> =

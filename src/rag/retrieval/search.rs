@@ -1,16 +1,17 @@
-//! The search for a question, its completed form, its translation and the questions before it, each as a leg.
+//! The search for a question and its sub-queries: completed form, translation and earlier questions.
 //!
-//! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has changed.
-//! So every text is searched by meaning and by words; where the two find the same document, the text is sure of it, and
-//! that tells where the conversation went elsewhere (`query_weights`). The legs are made one by ranks or by scores (`fuse_sub_queries`).
-//! Invariants: a question without conversation and translation is one leg that weighs 1, and goes the same way; every
-//! leg, its weight and the reason are kept.
+//! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has
+//! changed. So every sub-query is searched by both retrievers and weighted. If both find the same document, the
+//! sub-query is sure of it; this also shows where the topic changed (`query_weights`). `fuse_sub_queries` merges the
+//! lists.
+//! Invariants: a question without conversation and translation is one sub-query of weight 1 on the same path; every
+//! sub-query, its weight and the reason are kept.
 //! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use super::assemble::{Candidates, assemble_hits, measured, ranked};
+use super::assemble::{Candidates, Searched, assemble_hits, measured, ranked};
 use super::citation_boost::CitedBoost;
 use super::fuse_sub_queries::{FusedLists, ScoreSums, fuse_by_rank, fuse_by_score, lexical_sum};
 use super::overrides::with_first;
@@ -23,19 +24,19 @@ use ragonite_base::{CancelToken, EvidenceId, Millis, clean_line};
 use ragonite_index::Index;
 use ragonite_inference::{Embedding, TextRole};
 
-/// Earlier questions that are searched along; those before them have faded.
+/// Most earlier questions that are searched; the weight of older ones has decayed.
 const MAX_EARLIER: usize = 8;
 
-/// Longest earlier question in characters; what is beyond says no more about the topic.
+/// Characters of an earlier question that are searched; the rest says no more about the topic.
 const MAX_EARLIER_CHARS: usize = 400;
 
-/// Evidences by words of each leg that are added up by score. An evidence beyond them adds next to nothing.
+/// Lexical results of each sub-query that are summed. Later results add next to nothing.
 const DEPTH: usize = 100;
 
-/// Evidences of each of the two sums that are blended by score, at least as many as hits are wanted.
+/// Evidences of each of the two sums that score fusion takes, at least as many as hits are wanted.
 const POOL: usize = 50;
 
-/// Looks for evidence for `query` alone.
+/// Searches for `query` without a conversation.
 ///
 /// # Errors
 /// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
@@ -49,7 +50,7 @@ pub fn search_alone(
     search(engines, &alone, settings, cancel)
 }
 
-/// Looks for evidence for a question in its conversation.
+/// Searches for a question in its conversation.
 ///
 /// # Errors
 /// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
@@ -65,28 +66,29 @@ pub fn search(
     if question.trim().is_empty() || settings.top_k == 0 {
         return Ok(retrieved);
     }
-    let mut legs = sub_queries(conversation);
+    let mut sub_queries = build_sub_queries(conversation);
     let mut search = Searcher { engines, settings, cancel, timings: RetrievalTimings::default() };
-    let vectors = search.embed(&legs)?;
-    search.fill(&mut legs, &vectors)?;
-    let is_alone = legs.len() == 1;
+    let vectors = search.embed(&sub_queries)?;
+    search.fill(&mut sub_queries, &vectors)?;
+    let is_alone = sub_queries.len() == 1;
     if !is_alone {
-        assign_weights(engines.index, &mut legs)?;
-        retrieved.query = question_of(&legs);
+        assign_weights(engines.index, &mut sub_queries)?;
+        retrieved.query = question_of(&sub_queries);
     }
-    let rests = if settings.fusion == Fusion::Blend { CitedBoost::of(&legs) } else { CitedBoost::default() };
-    let FusedLists { dense, lexical, cosines, fused, worths } = search.fused(&legs, &vectors, &rests)?;
+    let boost = if settings.fusion == Fusion::Blend { CitedBoost::of(&sub_queries) } else { CitedBoost::default() };
+    let FusedLists { dense, lexical, cosines, fused, scales } = search.fused(&sub_queries, &vectors, &boost)?;
     let fused = with_first(fused, &settings.picks);
     let mut timings = search.timings;
-    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, rests))?;
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, boost))?;
     let candidates = candidates.asked_on(conversation.today);
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
-    assemble_hits(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
+    let searched = Searched { sub_queries: &sub_queries, scales };
+    assemble_hits(engines, &mut retrieved, candidates, searched, settings, &mut timings, cancel)?;
     if !is_alone {
-        retrieved.sub_queries = legs;
+        retrieved.sub_queries = sub_queries;
     }
     let shown = settings.per_retriever.max(settings.top_k);
-    let lists = retrieved.sub_queries.iter_mut().flat_map(|leg| [&mut leg.dense, &mut leg.lexical]);
+    let lists = retrieved.sub_queries.iter_mut().flat_map(|sub_query| [&mut sub_query.dense, &mut sub_query.lexical]);
     lists.chain([&mut retrieved.dense, &mut retrieved.lexical]).for_each(|list| list.truncate(shown));
     retrieved.discarded = discarded(engines.index, &retrieved)?;
     timings.total = Millis::from(started.elapsed());
@@ -94,7 +96,7 @@ pub fn search(
     Ok(retrieved)
 }
 
-/// Where the evidences of both lists stand that are no hits, and no copies of one.
+/// Ranks of the candidates that are neither hits nor near-duplicates of a hit.
 fn discarded(index: &Index, retrieved: &Retrieved) -> Result<Vec<Discarded>, RetrievalError> {
     let copies = |hit: &Hit| hit.copies.iter().map(|copied| copied.evidence).collect::<Vec<_>>();
     let shown: HashSet<EvidenceId> =
@@ -110,10 +112,10 @@ fn discarded(index: &Index, retrieved: &Retrieved) -> Result<Vec<Discarded>, Ret
     Ok(passed.collect())
 }
 
-/// The question as typed, its completed form and its translation where they say anything else, and the questions before
-/// it, newest first. Without any before it and without a translation it is the completed question alone.
-fn sub_queries(conversation: &SearchInput<'_>) -> Vec<SubQuery> {
-    let leg = |role, text: String| SubQuery {
+/// The question as typed, its completed form and its translation where they differ, then the earlier questions, newest
+/// first. Without earlier questions and translation: the completed question alone.
+fn build_sub_queries(conversation: &SearchInput<'_>) -> Vec<SubQuery> {
+    let sub_query = |role, text: String| SubQuery {
         role,
         standing: dependence(&text),
         text,
@@ -132,16 +134,18 @@ fn sub_queries(conversation: &SearchInput<'_>) -> Vec<SubQuery> {
     let earlier = earlier.filter(|(text, _)| !text.trim().is_empty()).take(MAX_EARLIER);
     let mut earlier = earlier.map(|(text, cited)| (text.chars().take(MAX_EARLIER_CHARS).collect(), cited)).peekable();
     if question.trim().is_empty() || (earlier.peek().is_none() && translated.is_none()) {
-        return vec![leg(SubQueryRole::Raw, completed.unwrap_or(question))];
+        return vec![sub_query(SubQueryRole::Raw, completed.unwrap_or(question))];
     }
-    let mut legs = vec![leg(SubQueryRole::Raw, question)];
-    legs.extend(completed.map(|completed| leg(SubQueryRole::Rewrite, completed)));
-    legs.extend(translated.map(|translated| leg(SubQueryRole::Translation, translated)));
-    legs.extend(earlier.map(|(text, cited)| SubQuery { cited: cited.clone(), ..leg(SubQueryRole::History, text) }));
-    legs
+    let mut sub_queries = vec![sub_query(SubQueryRole::Raw, question)];
+    sub_queries.extend(completed.map(|completed| sub_query(SubQueryRole::Rewrite, completed)));
+    sub_queries.extend(translated.map(|translated| sub_query(SubQueryRole::Translation, translated)));
+    sub_queries.extend(
+        earlier.map(|(text, cited)| SubQuery { cited: cited.clone(), ..sub_query(SubQueryRole::History, text) }),
+    );
+    sub_queries
 }
 
-/// Whether two texts differ in case, spaces and signs at most.
+/// Whether two texts differ at most in case, white space and punctuation.
 fn same_words(one: &str, other: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -150,27 +154,30 @@ fn same_words(one: &str, other: &str) -> bool {
     words(one) == words(other)
 }
 
-/// Gives every leg its weight.
-fn assign_weights(index: &Index, legs: &mut [SubQuery]) -> Result<(), RetrievalError> {
-    let now = legs.first().map(|raw| topic_shift(&raw.text)).unwrap_or_default();
-    let heard = legs.iter().map(|leg| {
-        let course = topic_shift(&leg.text);
-        let of_question = if leg.role == SubQueryRole::History { course } else { now };
-        Ok(SubQueryFeatures { role: leg.role, confidence: confidence(index, leg, of_question)?, topic_shift: course })
+fn assign_weights(index: &Index, sub_queries: &mut [SubQuery]) -> Result<(), RetrievalError> {
+    let now = sub_queries.first().map(|raw| topic_shift(&raw.text)).unwrap_or_default();
+    let features = sub_queries.iter().map(|sub_query| {
+        let shift = topic_shift(&sub_query.text);
+        let of_question = if sub_query.role == SubQueryRole::History { shift } else { now };
+        Ok(SubQueryFeatures {
+            role: sub_query.role,
+            confidence: confidence(index, sub_query, of_question)?,
+            topic_shift: shift,
+        })
     });
-    let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
-    for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
-        (leg.weight, leg.why) = (weight, why);
+    let features = features.collect::<Result<Vec<_>, RetrievalError>>()?;
+    for (sub_query, (weight, why)) in sub_queries.iter_mut().zip(weigh(&features)) {
+        (sub_query.weight, sub_query.why) = (weight, why);
     }
     Ok(())
 }
 
-/// What is asked, as well as a single text says it, for what reads one text only: the reranker, and the words of a hit.
+/// The best single text for the question. The reranker and the matched words of a hit need one.
 ///
-/// It is the completed question, or the question as typed where that can be understood alone. Where it cannot, the
-/// question before it says what it is about.
-fn question_of(legs: &[SubQuery]) -> String {
-    let of = |role| legs.iter().find(|leg| leg.role == role);
+/// It is the completed question, or the question as typed if that can be understood alone; otherwise the previous
+/// question is put before it.
+fn question_of(sub_queries: &[SubQuery]) -> String {
+    let of = |role| sub_queries.iter().find(|sub_query| sub_query.role == role);
     let Some(raw) = of(SubQueryRole::Raw) else { return String::new() };
     if let Some(rewrite) = of(SubQueryRole::Rewrite) {
         return rewrite.text.clone();
@@ -181,14 +188,16 @@ fn question_of(legs: &[SubQuery]) -> String {
     }
 }
 
-/// What the text of a leg says by itself. It is sure of a document that is the best by meaning and by words. A short question
-/// that leaves what was spoken of ("By the way, what is a buoy?") has nothing before it that would say more.
-fn confidence(index: &Index, leg: &SubQuery, course: TopicShift) -> Result<Confidence, RetrievalError> {
-    let is_alone = matches!((&leg.standing, course), (Dependence::Thin { words: 1.. }, TopicShift::Leaves));
-    if leg.standing != Dependence::Complete && !is_alone {
+/// How sure a sub-query is: of a document if both retrievers rank it first. A short question that leaves the topic ("By
+/// the way, what is a buoy?") counts as complete, because earlier questions say no more about it.
+fn confidence(index: &Index, sub_query: &SubQuery, shift: TopicShift) -> Result<Confidence, RetrievalError> {
+    let is_alone = matches!((&sub_query.standing, shift), (Dependence::Thin { words: 1.. }, TopicShift::Leaves));
+    if sub_query.standing != Dependence::Complete && !is_alone {
         return Ok(Confidence::Low);
     }
-    let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(Confidence::Medium) };
+    let (Some(dense), Some(lexical)) = (sub_query.dense.first(), sub_query.lexical.first()) else {
+        return Ok(Confidence::Medium);
+    };
     let best = index.evidences(&[dense.evidence, lexical.evidence])?;
     Ok(match best.as_slice() {
         [one, other] if one.document == other.document => Confidence::Document(one.document),
@@ -196,7 +205,6 @@ fn confidence(index: &Index, leg: &SubQuery, course: TopicShift) -> Result<Confi
     })
 }
 
-/// The searches of one question.
 struct Searcher<'a> {
     engines: SearchContext<'a>,
     settings: &'a RetrievalSettings,
@@ -205,36 +213,36 @@ struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    /// The vectors of the legs in their order; none where nothing is searched by meaning.
-    fn embed(&mut self, legs: &[SubQuery]) -> Result<Vec<Embedding>, RetrievalError> {
+    /// The vectors of the sub-queries in their order; empty without dense retrieval.
+    fn embed(&mut self, sub_queries: &[SubQuery]) -> Result<Vec<Embedding>, RetrievalError> {
         if self.settings.mode == Mode::Lexical {
             return Ok(Vec::new());
         }
-        let texts: Vec<&str> = legs.iter().map(|leg| leg.text.as_str()).collect();
+        let texts: Vec<&str> = sub_queries.iter().map(|sub_query| sub_query.text.as_str()).collect();
         let (embedder, cancel) = (self.engines.embedder, self.cancel);
         measured(&mut self.timings.embed, || embedder.embed(&texts, TextRole::Query, cancel))
             .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))
     }
 
-    /// Searches for every leg.
-    fn fill(&mut self, legs: &mut [SubQuery], vectors: &[Embedding]) -> Result<(), RetrievalError> {
-        let per_leg = self.settings.per_retriever.max(self.settings.top_k);
-        for (leg, vector) in legs.iter_mut().zip(vectors) {
+    /// Runs both retrievers for every sub-query.
+    fn fill(&mut self, sub_queries: &mut [SubQuery], vectors: &[Embedding]) -> Result<(), RetrievalError> {
+        let limit = self.settings.per_retriever.max(self.settings.top_k);
+        for (sub_query, vector) in sub_queries.iter_mut().zip(vectors) {
             self.cancel.check()?;
-            leg.dense = self.dense(vector, per_leg)?;
+            sub_query.dense = self.dense(vector, limit)?;
         }
         if self.settings.mode == Mode::Dense {
             return Ok(());
         }
         let (index, filter) = (self.engines.index, self.settings.filter());
         let depth = match self.settings.fusion {
-            Fusion::Rrf => per_leg,
-            Fusion::Blend => DEPTH.max(per_leg),
+            Fusion::Rrf => limit,
+            Fusion::Blend => DEPTH.max(limit),
         };
-        for leg in legs {
+        for sub_query in sub_queries {
             self.cancel.check()?;
-            let search = || index.lexical_search_among(&leg.text, depth, &filter);
-            leg.lexical = ranked(measured(&mut self.timings.lexical, search)?);
+            let search = || index.lexical_search_among(&sub_query.text, depth, &filter);
+            sub_query.lexical = ranked(measured(&mut self.timings.lexical, search)?);
         }
         Ok(())
     }
@@ -244,33 +252,32 @@ impl Searcher<'_> {
         Ok(ranked(measured(&mut self.timings.dense, || index.dense_search_among(vector, k, &filter))?))
     }
 
-    /// What all legs found together.
+    /// Fuses the results of all sub-queries.
     fn fused(
         &mut self,
-        legs: &[SubQuery],
+        sub_queries: &[SubQuery],
         vectors: &[Embedding],
-        rests: &CitedBoost,
+        boost: &CitedBoost,
     ) -> Result<FusedLists, RetrievalError> {
         match self.settings.fusion {
-            Fusion::Rrf => Ok(measured(&mut self.timings.fuse, || fuse_by_rank(legs, self.settings.rrf_k))),
+            Fusion::Rrf => Ok(measured(&mut self.timings.fuse, || fuse_by_rank(sub_queries, self.settings.rrf_k))),
             Fusion::Blend => {
-                let sums = self.sums(legs, vectors, rests)?;
+                let sums = self.sums(sub_queries, vectors, boost)?;
                 Ok(measured(&mut self.timings.fuse, || fuse_by_score(sums)))
             }
         }
     }
 
-    /// The best by meaning and the best by words, over all legs, and what fits best in the documents that the
-    /// conversation rests on.
+    /// The best evidences over all sub-queries by each retriever, and the best ones in the cited documents.
     fn sums(
         &mut self,
-        legs: &[SubQuery],
+        sub_queries: &[SubQuery],
         vectors: &[Embedding],
-        rests: &CitedBoost,
+        boost: &CitedBoost,
     ) -> Result<ScoreSums, RetrievalError> {
         let pool = POOL.max(self.settings.per_retriever).max(self.settings.top_k);
-        let lexical = lexical_sum(legs, pool);
-        let Some((vector, length)) = weighted_sum(legs, vectors) else {
+        let lexical = lexical_sum(sub_queries, pool);
+        let Some((vector, length)) = weighted_sum(sub_queries, vectors) else {
             return Ok(ScoreSums { dense: Vec::new(), length: 1.0, lexical, cosines: HashMap::new() });
         };
         let dense = self.dense(&vector, pool)?;
@@ -279,7 +286,7 @@ impl Searcher<'_> {
         let cosines = self.engines.index.vectors(&missing)?;
         let mut cosines: HashMap<EvidenceId, f64> =
             missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
-        if let Some(filter) = rests.filter(self.settings.filter()) {
+        if let Some(filter) = boost.filter(self.settings.filter()) {
             let index = self.engines.index;
             let there = measured(&mut self.timings.dense, || index.dense_search_among(&vector, pool, &filter))?;
             let there = there.into_iter().filter(|scored| !known.contains(&scored.evidence));
@@ -289,13 +296,12 @@ impl Searcher<'_> {
     }
 }
 
-/// The direction all legs point to together, and the length of the sum of their vectors; nothing where nothing is
-/// searched by meaning.
-fn weighted_sum(legs: &[SubQuery], vectors: &[Embedding]) -> Option<(Embedding, f64)> {
+/// The normalized weighted sum of the query vectors and its length; none without dense retrieval.
+fn weighted_sum(sub_queries: &[SubQuery], vectors: &[Embedding]) -> Option<(Embedding, f64)> {
     let mut sum = vec![0.0_f32; vectors.first()?.values().len()];
-    for (leg, vector) in legs.iter().zip(vectors) {
+    for (sub_query, vector) in sub_queries.iter().zip(vectors) {
         for (sum, value) in sum.iter_mut().zip(vector.values()) {
-            *sum = (f64::from(*sum) + leg.weight * f64::from(*value)) as f32;
+            *sum = (f64::from(*sum) + sub_query.weight * f64::from(*value)) as f32;
         }
     }
     let length = sum.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();

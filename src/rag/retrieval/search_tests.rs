@@ -62,11 +62,16 @@ fn a_follow_up_finds_the_page_of_its_conversation() {
     let found = asked("Who wrote that in March?", &["Who ran the TPM regression tests?"]);
     assert!(alone.sub_queries.is_empty());
     assert_eq!((found.hits[0].title.as_str(), found.hits[0].rank), ("Tests", 1));
-    let roles: Vec<_> = found.sub_queries.iter().map(|leg| leg.role).collect();
+    let roles: Vec<_> = found.sub_queries.iter().map(|sub_query| sub_query.role).collect();
     assert_eq!(roles, [SubQueryRole::Raw, SubQueryRole::History]);
     assert_eq!(found.sub_queries[0].standing, Dependence::Refers { word: "that".into() });
     assert_eq!((found.sub_queries[0].why, found.sub_queries[1].why), (WeightReason::Unsure, WeightReason::SameTopic));
-    assert!(found.sub_queries.iter().all(|leg| leg.weight > 0.0 && !leg.dense.is_empty() && !leg.lexical.is_empty()));
+    assert!(
+        found
+            .sub_queries
+            .iter()
+            .all(|sub_query| sub_query.weight > 0.0 && !sub_query.dense.is_empty() && !sub_query.lexical.is_empty())
+    );
     assert!(found.hits.windows(2).all(|pair| pair[0].fused >= pair[1].fused));
 }
 
@@ -82,16 +87,16 @@ fn a_hit_says_which_text_found_it_and_what_that_gave() {
     };
     for fusion in [Fusion::Rrf, Fusion::Blend] {
         let found = search(&conversation, &RetrievalSettings { fusion, ..RetrievalSettings::default() });
-        let roles: Vec<_> = found.sub_queries.iter().map(|leg| leg.role).collect();
+        let roles: Vec<_> = found.sub_queries.iter().map(|sub_query| sub_query.role).collect();
         assert_eq!(roles, [SubQueryRole::Raw, SubQueryRole::Rewrite, SubQueryRole::Translation, SubQueryRole::History]);
         assert_eq!(found.hits[0].title, "Tests", "{fusion:?}");
         for hit in &found.hits {
             assert!(!hit.why.parts.is_empty());
-            for vote in &hit.why.parts {
-                let leg = &found.sub_queries[vote.query];
-                let list = if vote.retriever == Retriever::Dense { &leg.dense } else { &leg.lexical };
+            for part in &hit.why.parts {
+                let sub_query = &found.sub_queries[part.query];
+                let list = if part.retriever == Retriever::Dense { &sub_query.dense } else { &sub_query.lexical };
                 let place = list.iter().find(|ranked| ranked.evidence == hit.evidence).unwrap();
-                assert_eq!((vote.role, vote.rank, vote.score), (leg.role, place.rank, place.score));
+                assert_eq!((part.role, part.rank, part.score), (sub_query.role, place.rank, place.score));
             }
             // So small a domain is in every list, so that nothing is left untold.
             let points = added_up(hit);
@@ -136,7 +141,7 @@ fn a_short_question_that_leaves_the_topic_is_not_drowned_by_a_long_past() {
 #[test]
 fn the_completed_question_is_a_leg_where_it_says_anything_else() {
     let before = earlier(&["Who ran the TPM tests?"]);
-    let legs = |completed| {
+    let sub_queries = |completed| {
         let conversation = SearchInput {
             question: "And when? ",
             completed: Some(completed),
@@ -145,12 +150,16 @@ fn the_completed_question_is_a_leg_where_it_says_anything_else() {
             today: None,
         };
         let found = search(&conversation, &RetrievalSettings::default());
-        (found.query, found.sub_queries.into_iter().map(|leg| leg.role).collect::<Vec<_>>())
+        (found.query, found.sub_queries.into_iter().map(|sub_query| sub_query.role).collect::<Vec<_>>())
     };
-    let (query, roles) = legs("When did Alice run the TPM tests?");
+    let (query, roles) = sub_queries("When did Alice run the TPM tests?");
     assert_eq!(query, "When did Alice run the TPM tests?");
     assert_eq!(roles, [SubQueryRole::Raw, SubQueryRole::Rewrite, SubQueryRole::History]);
-    assert_eq!(legs("And when?").1, [SubQueryRole::Raw, SubQueryRole::History], "the same text is not searched twice");
+    assert_eq!(
+        sub_queries("And when?").1,
+        [SubQueryRole::Raw, SubQueryRole::History],
+        "the same text is not searched twice"
+    );
 }
 
 #[test]
@@ -169,7 +178,7 @@ fn one_index_alone_is_searched_where_only_one_is_wanted() {
     let lexical = search(&conversation, &RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() });
     assert!(lexical.dense.is_empty() && !lexical.hits.is_empty());
     assert!(
-        lexical.sub_queries.iter().all(|leg| leg.why != WeightReason::Sure),
+        lexical.sub_queries.iter().all(|sub_query| sub_query.why != WeightReason::Sure),
         "one search alone has nothing to agree with"
     );
 }
@@ -340,7 +349,7 @@ fn a_translation_is_searched_beside_a_first_question_too() {
     };
     assert!(ask(None).sub_queries.is_empty());
     let found = ask(Some("Which travel office has trains booked?"));
-    let roles: Vec<_> = found.sub_queries.iter().map(|leg| leg.role).collect();
+    let roles: Vec<_> = found.sub_queries.iter().map(|sub_query| sub_query.role).collect();
     assert_eq!(roles, [SubQueryRole::Raw, SubQueryRole::Translation]);
     assert_eq!(found.hits[0].title, "Travel");
     assert_eq!(found.query, "Welches Büro bucht Züge?", "the answer is to the question as typed");

@@ -1,4 +1,4 @@
-//! Settings of the retrieval room.
+//! Settings of retrieval.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,58 +7,58 @@ use super::{Mode, Override};
 use ragonite_document::evidence::{ContextParts, Kind};
 use ragonite_index::{Filter, Within};
 
-/// How evidence is looked for.
+/// Settings of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetrievalSettings {
-    /// Evidences taken from each of the two searches, at least `top_k`.
+    /// Evidences taken from each retriever, at least `top_k`.
     #[serde(rename = "per_leg")]
     pub per_retriever: usize,
-    /// Hits that are kept.
+    /// Number of hits.
     pub top_k: usize,
-    /// How the lists of the searches become one.
+    /// How the lists of the retrievers are fused.
     pub fusion: Fusion,
     /// k of the reciprocal rank fusion.
     pub rrf_k: u32,
-    /// Which indexes are searched.
+    /// Which retrievers run.
     pub mode: Mode,
-    /// Kinds of evidence that are looked for.
+    /// Kinds of evidence that are searched.
     pub kinds: Vec<Kind>,
-    /// The documents that this search looks among; of a single search, so that no configuration names them.
+    /// Documents that are searched. Belongs to a single search, so no configuration names it.
     #[serde(skip)]
     pub within: Within,
-    /// What the user says of single evidences; of a single search too.
+    /// Pinned and excluded evidences. Belongs to a single search, too.
     #[serde(skip)]
     pub picks: Vec<Override>,
-    /// Context parts in the text of a hit, which is what the reranker and the generator read.
+    /// Context parts in the text of a hit, which the reranker and the generator read.
     pub context: ContextParts,
-    /// What becomes of evidences that say the same.
+    /// How near-duplicates are treated.
     pub copies: Copies,
-    /// Evidences of one document that come before those of other documents; 0 for any number.
+    /// Evidences of one document that may stand before other documents; 0 means any number.
     pub per_document: usize,
-    /// Whether a question in another language than the documents is searched for in theirs too.
+    /// Whether a question is also searched in the language of the documents.
     pub translate: Translate,
 }
 
-/// How the lists of the searches become one, of one text as of several.
+/// How the lists of the retrievers are fused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fusion {
-    /// By ranks: reciprocal rank fusion, as the paper has it, each text as much as it weighs.
+    /// By rank: weighted reciprocal rank fusion.
     Rrf,
-    /// By scores: those of all texts added up by their weights, and the two sums blended.
+    /// By score: `CombSUM` over the sub-queries, then relative score fusion of both retrievers.
     #[default]
     Blend,
 }
 
-/// Whether a question in another language than the documents is searched for in theirs too.
+/// Whether a question in another language than the documents is translated for the search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Translate {
-    /// The generator translates it.
+    /// The generator translates the question.
     #[default]
     Auto,
-    /// It is searched for as it is.
+    /// The question is searched as typed.
     Off,
 }
 
@@ -66,18 +66,18 @@ pub enum Translate {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reranking {
-    /// It is, where the profile has one.
+    /// The reranker is used if the profile has one.
     #[default]
     On,
-    /// It is not.
+    /// The reranker is not used.
     Off,
 }
 
-/// What becomes of evidences that say the same.
+/// How near-duplicates are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Copies {
-    /// One is a hit and names the others.
+    /// One is a hit and lists the others.
     #[default]
     Fold,
     /// Each is a hit.
@@ -104,7 +104,6 @@ impl Default for RetrievalSettings {
 }
 
 impl RetrievalSettings {
-    /// What is looked among.
     pub(super) fn filter(&self) -> Filter {
         Filter { kinds: self.kinds.clone(), within: self.within.clone(), left_out: left_out(&self.picks) }
     }

@@ -1,9 +1,10 @@
-//! The day that a question means, where versions of a page have dates.
+//! Resolves temporal expressions: the day that a question means.
 //!
-//! Takes a question and the day on which it is asked, gives the day: counted from today ("yesterday", "vor zwei Wochen"),
-//! or named by a date, whose year may be missing where something that was is asked for. Of a month it is the last day.
-//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
-//! Not here: whether a question is about the past at all (`temporal_intent`), which version held on that day (`versions`).
+//! Takes a question and the day on which it is asked; gives the day, relative to today ("yesterday", "vor zwei Wochen")
+//! or absolute, where the year may be missing if the question is in the past tense. A month means its last day.
+//! Pure, by word lists; rare phrases are misjudged.
+//! Not here: whether a question is about the past at all (`temporal_intent`), which version was in force on that day
+//! (`versions`).
 
 use time::{Date, Duration, Month, Weekday};
 
@@ -17,10 +18,10 @@ const SPANS: &[&str] = &[
     "von", "zwischen",
 ];
 
-/// One, as a word.
+/// The number one in words.
 const ONE: &[&str] = &["one", "a", "an", "ein", "einem", "einer"];
 
-/// Numbers as words, from two on.
+/// Numbers in words, from two on.
 const NUMBERS: [[&str; 2]; 11] = [
     ["two", "zwei"],
     ["three", "drei"],
@@ -46,16 +47,16 @@ const WEEKDAYS: [[&str; 2]; 7] = [
     ["sunday", "sonntag"],
 ];
 
-/// Words before a time that is over: "last Monday", "letzten Monat".
+/// Words before a past time: "last Monday", "letzten Monat".
 const LAST: &[&str] = &["last", "letzten", "letzte", "letzter", "letztem", "letztes", "vorigen", "vorige", "voriger"];
 
-/// Days before today that a question speaks of at most.
+/// Most days back from today.
 const MOST_DAYS: i64 = 3660;
 
-/// A day that a question means.
+/// The day that a question means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ResolvedDate {
-    /// Of a month the last one.
+    /// For a month, its last day.
     pub(super) day: Date,
     pub(super) how: Resolution,
 }
@@ -63,13 +64,13 @@ pub(super) struct ResolvedDate {
 /// How a question names a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resolution {
-    /// From today on.
+    /// Relative to today.
     Counted,
-    /// By this date, which may as well be what is asked about.
+    /// By an absolute date, which may also be the subject of the question.
     Dated(DayOrMonth),
 }
 
-/// The day that a question means; without `today` one that has a whole date.
+/// The day that a question means; without `today` only an absolute date with a year.
 pub(super) fn resolve_date(question: &str, today: Option<Date>) -> Option<ResolvedDate> {
     let asked: Vec<String> = words(question).collect();
     let language = Language::of(question);
@@ -86,7 +87,7 @@ pub(super) fn resolve_date(question: &str, today: Option<Date>) -> Option<Resolv
         date => date,
     };
     counted().or_else(|| dated(named()?)).map(|meant| match today {
-        // A month that goes on has come as far as today.
+        // A current month has come as far as today.
         Some(today) if matches!(meant.how, Resolution::Dated(date) if date.has(today)) => {
             ResolvedDate { day: today, ..meant }
         }
@@ -94,7 +95,7 @@ pub(super) fn resolve_date(question: &str, today: Option<Date>) -> Option<Resolv
     })
 }
 
-/// The only date that a question has, as often as it has it, where it is not the end of a span. It has a year.
+/// The only date of a question, however often it occurs, unless it is the end of a span. It has a year.
 #[must_use]
 pub fn absolute_date(question: &str) -> Option<DateMention> {
     let mentions = dates_in(question);
@@ -107,7 +108,7 @@ pub fn absolute_date(question: &str) -> Option<DateMention> {
     (is_same && !is_span).then(|| first.clone())
 }
 
-/// The same where it can be read in one way only.
+/// That date, if it can be read in one way only.
 fn only_date(question: &str) -> Option<DayOrMonth> {
     match absolute_date(question)?.readings[..] {
         [date] => Some(date),
@@ -118,7 +119,7 @@ fn only_date(question: &str) -> Option<DayOrMonth> {
 fn relative_date(asked: &[String], language: Language, today: Date) -> Option<Date> {
     let before = |at: usize, count: usize| at.checked_sub(count).map(|at| asked[at].as_str());
     let is_span = |at: usize| before(at, 1).is_some_and(|word| SPANS.contains(&word));
-    // "The last week of the contract" is no week before today.
+    // "The last week of the contract" is not relative to today.
     let is_of = |at: usize| asked.get(at + 1).is_some_and(|next| matches!(next.as_str(), "of" | "des" | "der"));
     let is_last = |at: usize| before(at, 1).is_some_and(|word| LAST.contains(&word)) && !is_of(at);
     let days_from = |days: i64| today.checked_add(Duration::days(days));
@@ -147,10 +148,10 @@ fn weekday(word: &str) -> Option<Weekday> {
     Some(Weekday::Monday.nth_next(u8::try_from(at).ok()?))
 }
 
-/// How long before today something was.
+/// A distance from today into the past.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RelativeOffset {
-    /// Nothing where it is not told: "some days ago".
+    /// None for "some days ago".
     number: Option<i64>,
     unit: Unit,
 }
@@ -187,7 +188,7 @@ impl RelativeOffset {
     }
 }
 
-/// The same day of an earlier month, or its last one where it is shorter.
+/// The same day of an earlier month, or its last day if it is shorter.
 fn months_before(today: Date, months: i64) -> Option<Date> {
     let month = i64::from(today.year()) * 12 + i64::from(u8::from(today.month())) - 1 - months;
     let year = i32::try_from(month.div_euclid(12)).ok()?;
@@ -195,7 +196,7 @@ fn months_before(today: Date, months: i64) -> Option<Date> {
     Date::from_calendar_date(year, month, today.day().min(month.length(year))).ok()
 }
 
-/// The first "3 days ago" or "vor drei Tagen".
+/// The first relative offset: "3 days ago", "vor drei Tagen".
 pub(super) fn relative_offset(asked: &[String]) -> Option<RelativeOffset> {
     let number = |word: &str| {
         let spelled = || (2..).zip(NUMBERS).find(|(_, words)| words.contains(&word)).map(|(number, _)| number);
@@ -203,7 +204,7 @@ pub(super) fn relative_offset(asked: &[String]) -> Option<RelativeOffset> {
     };
     asked.windows(3).find_map(|run| match [run[0].as_str(), run[1].as_str(), run[2].as_str()] {
         [count, unit, "ago"] => Some(RelativeOffset { number: number(count), unit: Unit::of(unit)? }),
-        // "Vor Tagen mit Sturm" counts nothing.
+        // "Vor Tagen mit Sturm" is no offset.
         ["vor", count, unit] => Some(RelativeOffset { number: Some(number(count)?), unit: Unit::of(unit)? }),
         _ => None,
     })
@@ -213,14 +214,14 @@ fn last_of(year: i32, month: Month) -> Option<Date> {
     Date::from_calendar_date(year, month, month.length(year)).ok()
 }
 
-/// A day or month of a question without its year.
+/// A day or month without its year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartialDate {
     pub(super) month: Month,
     day: Option<u8>,
 }
 
-/// The first "November 10", "10. November" or "in October" of a question that is not the end of a span.
+/// The first "November 10", "10. November" or "in October" that is not the end of a span.
 pub(super) fn partial_date(asked: &[String]) -> Option<PartialDate> {
     let day = |word: Option<&String>| {
         let word = word?.trim_end_matches(|c: char| c.is_alphabetic());
@@ -239,7 +240,7 @@ pub(super) fn partial_date(asked: &[String]) -> Option<PartialDate> {
     })
 }
 
-/// The last such day or month that is not to come.
+/// The latest such day or month that is not in the future.
 fn without_year(asked: &[String], today: Date) -> Option<DayOrMonth> {
     let PartialDate { month, day } = partial_date(asked)?;
     let of = |year: i32| {

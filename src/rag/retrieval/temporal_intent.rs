@@ -1,16 +1,15 @@
-//! Of which time a question is, where versions of a page differ.
+//! The temporal intent of a question: which versions of a page it is about, if it names none.
 //!
-//! Takes a question, gives whether it is about what holds now, what held before or first, either, or what changed. It goes by
-//! whole words: a compartment compares nothing. "Old" says something of
-//! the time only beside a noun: "how old is the crane" does not.
-//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
-//! Not here: the day that a question means (`temporal_expr`), versions that it names by a year, a date or a number (`versions`).
+//! Takes a question; tells whether it is about the present, the past, the first version, either, or changes. Whole
+//! words count. "Old" counts only before a noun: not in "how old is the crane".
+//! Pure, by word lists; rare phrases are misjudged.
+//! Not here: the day that a question means (`temporal_expr`), versions named by a year, date or number (`versions`).
 
 use super::near_duplicates::words;
 use super::temporal_expr::relative_offset;
 use ragonite_base::Language;
 
-/// Words of a question about what was said before.
+/// Words about an earlier version.
 const PAST: &[&str] = &[
     "previous",
     "previously",
@@ -39,34 +38,34 @@ const PAST: &[&str] = &[
     "veralteten",
 ];
 
-/// Words of a question about what was said first of all.
+/// Words about the first version.
 const FIRST: &[&str] =
     &["originally", "ursprünglich", "ursprüngliche", "ursprünglichen", "oldest", "älteste", "ältesten"];
 
-/// Words of what was before where they stand before what has versions; else they may as well say when something is done:
-/// "the former limit", "früher gehen".
+/// Words about the past if they stand before something that has versions ("the former limit"); otherwise they may tell
+/// when to do something ("früher gehen").
 const FORMER: &[&str] = &["earlier", "former", "frühere", "früheren", "früherer", "früheres"];
 
-/// Words that may be about the past, or say when or which thing is meant: "the original receipts", "am Vortag absagen".
+/// Words that may be about the past or mean something else: "the original receipts", "am Vortag absagen".
 const PERHAPS_PAST: &[&str] =
     &["original", "originale", "originalen", "früher", "vorher", "bisher", "vortag", "vortags"];
 
-/// Words that stand for a time where they stand before no noun.
+/// Words that mean a time if no noun follows.
 const ONCE: &[&str] = &["earlier", "früher", "vorher", "bisher"];
 
-/// English verbs that tell what was; with one of them [`ONCE`] is about the past.
+/// English verbs in the past tense; together with a word of [`ONCE`] they mean the past.
 const ENGLISH_WAS: &[&str] = &["was", "were", "did", "had"];
 
-/// German ones.
+/// German verbs in the past tense.
 const GERMAN_WAS: &[&str] = &[
     "war", "waren", "galt", "galten", "hatte", "hatten", "wurde", "wurden", "stand", "standen", "lag", "lagen",
     "betrug", "betrugen", "kostete", "kosteten", "hieß",
 ];
 
-/// German verbs before a participle at the end: "hat früher geöffnet".
+/// German auxiliaries before a participle: "hat früher geöffnet".
 const GERMAN_PERFECT: &[&str] = &["hat", "haben", "ist", "sind"];
 
-/// What has versions, without its endings: before these a word such as "former" is about the past.
+/// Stems of things that have versions; a word such as "former" before them means the past.
 const VERSIONED: &[&str] = &[
     "amount",
     "document",
@@ -111,10 +110,10 @@ const VERSIONED: &[&str] = &[
 /// Endings of [`VERSIONED`].
 const ENDINGS: &[&str] = &["", "s", "es", "e", "n", "en"];
 
-/// Words between "former" and what has versions at most: "the former travel limit".
+/// Most words between "former" and the thing that has versions: "the former travel limit".
 const MOST_BETWEEN: usize = 2;
 
-/// Words after "change" that make it a thing of its own, as in IT: no version has changed.
+/// Words after "change" that form a term of IT and mean no change of a version.
 const OF_CHANGE: &[&str] =
     &["request", "requests", "management", "board", "control", "log", "process", "ticket", "tickets", "freeze"];
 
@@ -167,36 +166,36 @@ const CHANGE: &[&str] = &[
     "verglichen",
 ];
 
-/// Words that tell an earlier state of what they stand before.
+/// English words for an earlier state of the following noun.
 const ENGLISH_OLD: [&str; 2] = ["old", "older"];
 
-/// Likewise; "alt" has no ending where it tells an age, and is looked at by itself.
+/// German words for an earlier state; "alt" has no ending when it tells an age and is checked separately.
 const GERMAN_OLD: [&str; 4] = ["alte", "alten", "alter", "altes"];
 
-/// Words before "old" that make an age of it.
+/// Words before "old" that tell an age.
 const AGES: [&str; 17] = [
     "how", "year", "years", "month", "months", "week", "weeks", "day", "days", "wie", "jahr", "jahre", "monate",
     "wochen", "tage", "so", "zu",
 ];
 
-/// Words that are no noun, beside those that say nothing in any question.
+/// Words that are no nouns, in addition to function words.
 const NO_NOUN: [&str; 20] = [
     "but", "enough", "it", "its", "he", "she", "they", "this", "that", "these", "those", "their", "now", "already",
     "because", "then", "aber", "genug", "dieser", "diese",
 ];
 
-/// Which versions a question is about where it names none.
+/// Which versions a question is about if it names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TemporalIntent {
-    /// The newest.
+    /// The newest one.
     Now,
     /// An older one.
     Past,
     /// The first one.
     First,
-    /// The newest, or an older one: nothing tells which.
+    /// The newest one or an older one; the question leaves it open.
     Either,
-    /// Several.
+    /// Several versions.
     Changes,
 }
 
@@ -210,17 +209,17 @@ impl TemporalIntent {
         if (0..asked.len()).any(|at| CHANGE.contains(&asked[at].as_str()) && !is_thing(at)) {
             return Self::Changes;
         }
-        let said = said(question);
+        let read = read_words(question);
         let language = Language::of(question);
-        let is_past = |at: usize| is_old_thing(&said[at..], at.checked_sub(1).map(|at| &said[at]), language);
+        let is_past = |at: usize| is_old_thing(&read[at..], at.checked_sub(1).map(|at| &read[at]), language);
         if has(FIRST) || is_of_first_version(&asked) {
             return Self::First;
         }
         let is_former = is_beside(&asked, FORMER);
-        let is_said = has(PAST) || relative_offset(&asked).is_some() || is_former || is_once(&asked, language);
-        if is_said || (0..said.len()).any(|at| is_past(at) || is_last(&said[at..], YEARS)) {
+        let is_old = has(PAST) || relative_offset(&asked).is_some() || is_former || is_once(&asked, language);
+        if is_old || (0..read.len()).any(|at| is_past(at) || is_last(&read[at..], YEARS)) {
             Self::Past
-        } else if has(FORMER) || has(PERHAPS_PAST) || (0..said.len()).any(|at| is_last(&said[at..], SHORTER)) {
+        } else if has(FORMER) || has(PERHAPS_PAST) || (0..read.len()).any(|at| is_last(&read[at..], SHORTER)) {
             Self::Either
         } else {
             Self::Now
@@ -240,7 +239,7 @@ fn is_beside(asked: &[String], list: &[&str]) -> bool {
     })
 }
 
-/// Whether it asks for "the first version" or "the original rules". The original documents are no version.
+/// Whether the question asks for "the first version" or "the original rules". "The original documents" are no version.
 fn is_of_first_version(asked: &[String]) -> bool {
     let is_version =
         |word: &String| matches!(word.as_str(), "version" | "edition" | "release" | "revision" | "fassung" | "ausgabe");
@@ -267,7 +266,7 @@ fn is_of_first_version(asked: &[String]) -> bool {
     })
 }
 
-/// Whether it has a verb of what was. German "was" is none.
+/// Whether the question has a verb in the past tense. German "was" is none.
 pub(super) fn is_past_tense(asked: &[String], language: Language) -> bool {
     let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
     match language {
@@ -278,8 +277,8 @@ pub(super) fn is_past_tense(asked: &[String], language: Language) -> bool {
     }
 }
 
-/// Whether it asks what was once: "was galt früher", "what did it say before", "what used to be the limit". Not "earlier than planned", and not the
-/// earlier one of two.
+/// Whether the question asks about an earlier state: "was galt früher", "what did it say before", "what used to be the
+/// limit". Not "earlier than planned", and not the earlier one of two.
 fn is_once(asked: &[String], language: Language) -> bool {
     let is_alone = |at: usize| match asked.get(at + 1).map(String::as_str) {
         None => true,
@@ -299,24 +298,24 @@ fn is_once(asked: &[String], language: Language) -> bool {
 
 /// A word of a question.
 struct Word {
-    /// In lower case, without the `'s` of a genitive.
+    /// In lower case, without a genitive `'s`.
     word: String,
     capital: Capital,
-    /// A sign follows, so that the next word is not beside it.
+    /// Punctuation follows, so the next word is not adjacent.
     ends: bool,
 }
 
-/// Whether a word begins with a capital letter.
+/// Capitalization of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Capital {
-    /// Inside the question: a name, in German any noun.
+    /// Inside the question: a name, or in German any noun.
     Inside,
-    /// At its beginning, where it says nothing.
+    /// At the beginning of the question, where it tells nothing.
     First,
     None,
 }
 
-fn said(question: &str) -> Vec<Word> {
+fn read_words(question: &str) -> Vec<Word> {
     let pieces = question.split_whitespace().enumerate();
     let words = pieces.map(|(at, piece)| {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
@@ -331,13 +330,12 @@ fn said(question: &str) -> Vec<Word> {
     words.collect()
 }
 
-/// Whether the first of these words is "old" and the next is what was so: "the old limit", "older rules". The Old Harbour
-/// is a name.
+/// Whether the words begin with "old" and a noun: "the old limit", "older rules". "The Old Harbour" is a name.
 fn is_old_thing(words: &[Word], before: Option<&Word>, language: Language) -> bool {
     let [old, next, ..] = words else { return false };
     let is_old = match language {
         Language::English => ENGLISH_OLD.contains(&old.word.as_str()),
-        // Without an ending it may as well stand before a verb, as in "alt geworden".
+        // Without an ending a verb may follow, as in "alt geworden".
         Language::German if old.word == "alt" => next.capital == Capital::Inside,
         Language::German => GERMAN_OLD.contains(&old.word.as_str()),
     };
@@ -349,15 +347,15 @@ fn is_old_thing(words: &[Word], before: Option<&Word>, language: Language) -> bo
 
 const YEARS: &[&str] = &["year", "jahr", "jahres", "jahrs"];
 
-/// Times whose end may still hold today.
+/// Periods whose rules may still hold at their end.
 const SHORTER: &[&str] = &["week", "month", "quarter", "woche", "monat", "monats", "quartal", "quartals"];
 
-/// Whether the first of these words are "last year" or another of `times`, and not the last year of something.
+/// Whether the words begin with "last year" or another of `times`, and not with "last year of".
 fn is_last(words: &[Word], times: &[&str]) -> bool {
     let [last, time, rest @ ..] = words else { return false };
-    let is_said = matches!(last.word.as_str(), "last" | "letztes" | "letzten" | "letztem" | "letzte" | "letzter");
+    let is_old = matches!(last.word.as_str(), "last" | "letztes" | "letzten" | "letztem" | "letzte" | "letzter");
     let of_something = rest.first().is_some_and(|next| matches!(next.word.as_str(), "of" | "des" | "der"));
-    is_said && times.contains(&time.word.as_str()) && !last.ends && !of_something
+    is_old && times.contains(&time.word.as_str()) && !last.ends && !of_something
 }
 
 #[cfg(test)]

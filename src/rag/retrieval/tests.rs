@@ -43,7 +43,9 @@ fn by(fusion: Fusion) -> RetrievalSettings {
 
 /// What the votes of a hit add up to; the sum of those by meaning counts nothing where it is below 0.
 pub(super) fn added_up(hit: &Hit) -> f64 {
-    let of = |leg| hit.why.parts.iter().filter(|vote| vote.retriever == leg).map(|vote| vote.points).sum::<f64>();
+    let of = |sub_query| {
+        hit.why.parts.iter().filter(|part| part.retriever == sub_query).map(|part| part.points).sum::<f64>()
+    };
     of(Retriever::Dense).max(0.0) + of(Retriever::Lexical)
 }
 
@@ -93,7 +95,7 @@ fn a_hit_says_why_it_is_there() {
             let points = added_up(hit);
             assert!((points - hit.fused).abs() < close(fusion), "{fusion:?}: {points} and {}", hit.fused);
             assert!((hit.why.fused_score - hit.fused).abs() < 1e-12);
-            assert!(hit.why.parts.iter().all(|vote| (vote.query, vote.role) == (0, SubQueryRole::Raw)));
+            assert!(hit.why.parts.iter().all(|part| (part.query, part.role) == (0, SubQueryRole::Raw)));
         }
     }
 }

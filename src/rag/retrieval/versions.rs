@@ -1,17 +1,14 @@
-//! Hits of several versions of one page are told apart, and the one that the question is about comes first.
+//! Recognizes versions of a page among the hits and puts the version in question first.
 //!
-//! Takes the hits of one question, best first, gives for each what it is among the versions of its page, and the order
-//! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
-//! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
-//! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
-//! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
-//! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the
-//! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word and
-//! no figure that it has and the newest has not; or where the question means a day on which another held; it is shown below
-//! those that are in the prompt.
-//! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
-//! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
-//! Not here: what says the same word by word (`near_duplicates`), of which time a question is (`temporal_intent`).
+//! Takes the hits of a question, best first; gives the new order and a label for each version. Two hits are versions of
+//! a page if space, heading, table and row are equal, titles differ at most in a year or version number, and texts
+//! differ only in figures. The newest comes first, unless the question names another version by year, date, version
+//! number or a name with digits, means a day on which another was in force, or is about the past (then the newest older
+//! one). An older version is left out of the prompt if only time tells it from the newest (equal titles, and no word or
+//! figure of the question only in the older one), or if the question means a day on which another was in force.
+//! Invariants: pure; every hit keeps a place; only versions of each other change places; no version is called older
+//! unless something tells which is newer; the newest is wanted unless the question asks about a day in the past.
+//! Not here: near-duplicates (`near_duplicates`), temporal intent (`temporal_intent`).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -25,21 +22,21 @@ use super::temporal_intent::{TemporalIntent, is_past_tense};
 use ragonite_base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, month_named, page_number};
 use ragonite_document::evidence::Kind;
 
-/// Words of a title or path that say that a page is not the one in use.
+/// Words in a title or path that tell that a page is not in use.
 const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "archiv", "entwurf", "outdated"];
 
-/// Which version of a page a hit is from, where others of it were found.
+/// The version of a hit, if other versions of its page were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// Whether there is a newer one.
+    /// Whether a newer version is among the hits.
     pub age: Age,
-    /// Whether the question is about this one.
+    /// Whether the question is about this version.
     pub wanted: Preference,
-    /// The evidence of the newest version, the same for all of them.
+    /// The evidence of the newest version, the same for all versions.
     pub newest: EvidenceId,
 }
 
-/// Whether there is a newer version among the hits.
+/// Whether a newer version is among the hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Age {
@@ -50,7 +47,7 @@ pub enum Age {
 }
 
 impl Age {
-    /// The words for it, in lists and prompts.
+    /// The label in lists and prompts.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -60,63 +57,64 @@ impl Age {
     }
 }
 
-/// Whether a question is about a version of a page.
+/// Whether a question is about a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preference {
-    /// It is: the newest, unless the question says otherwise.
+    /// Yes: the newest version, unless the question says otherwise.
     Yes,
-    /// It is about another version.
+    /// No: another version.
     No,
 }
 
-/// The order of the hits, and what each is among the versions of its page, in that order.
+/// The new order of the hits with their version labels.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ordered {
-    /// The day whose version was put first, where there was one.
+    /// The day whose version came first, if a day decided.
     pub(super) day: Option<Date>,
-    /// Places in the list that was given.
+    /// Places in the given list, in the new order.
     pub(super) places: Vec<usize>,
-    /// Of each hit in the new order, with places in the list that was given.
+    /// Labels in the new order.
     pub(super) versions: Vec<Option<VersionLabel>>,
 }
 
-/// What a hit is among the versions of its page.
+/// The label of a hit that is a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VersionLabel {
     pub(super) age: Age,
     pub(super) wanted: Preference,
-    /// Place of the newest in the list that was given.
+    /// Place of the newest version in the given list.
     pub(super) newest: usize,
 }
 
-/// What is looked at to order versions.
+/// A candidate with its known days.
 #[derive(Debug, Clone)]
 pub(super) struct DatedCandidate<'a> {
     pub(super) candidate: Candidate<'a>,
-    /// The days of the hit and of its copies, as far as they are known: on each of them it said this.
+    /// Days of the hit and its copies, as far as known: on each of them the text was like this.
     pub(super) days: Vec<Date>,
 }
 
-/// Tells versions apart and puts those first that the question is about.
+/// Recognizes versions and puts those first that the question is about.
 ///
-/// `meant` is the day that the question means, `today` the one on which it is asked.
+/// `meant` is the day that the question means, `today` the day on which it is asked.
 pub(super) fn order(
     held: &[DatedCandidate<'_>],
     question: &str,
-    (meant, today): (Option<ResolvedDate>, Option<Date>),
+    meant: Option<ResolvedDate>,
+    today: Option<Date>,
 ) -> Ordered {
     let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
     let hits = hits.as_slice();
     let mut places: Vec<usize> = (0..hits.len()).collect();
-    let mut told = vec![None; hits.len()];
+    let mut labels = vec![None; hits.len()];
     let asked = QueryFeatures::of(question);
     let mut of_day = None;
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
         let mut in_order = asked.about.in_order(&best_first, hits);
-        let in_force = asked.day(&best_first, hits, (meant, today)).and_then(|day| {
-            let held = in_force(&best_first, (held, hits), day)?;
+        let in_force = asked.day(&best_first, hits, meant, today).and_then(|day| {
+            let held = in_force(&best_first, held, hits, day)?;
             of_day = Some(day);
             Some(held)
         });
@@ -124,7 +122,8 @@ pub(super) fn order(
         let wanted = |at: usize| {
             let is_wanted = match in_force {
                 Some(held) if at == held => true,
-                // A small model given several takes any. What is asked of today may mention another day.
+                // A small model given several versions takes any of them. A question about today may mention another
+                // day.
                 Some(_) => {
                     (age(at) == Age::Newest && !asked.tells_what_was)
                         || asked.names(&hits[at])
@@ -141,15 +140,15 @@ pub(super) fn order(
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
-            told[*place] = Some(VersionLabel { age: age(hit), wanted: wanted(hit), newest });
+            labels[*place] = Some(VersionLabel { age: age(hit), wanted: wanted(hit), newest });
         }
     }
-    Ordered { day: of_day, places, versions: told }
+    Ordered { day: of_day, places, versions: labels }
 }
 
-/// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
-/// newest, or where nothing tells the best. Nothing where a date is missing.
-fn in_force(best_first: &[usize], (held, hits): (&[DatedCandidate<'_>], &[Candidate<'_>]), of: Date) -> Option<usize> {
+/// The version in force on a day: the last one dated on that day or before. Of several with one date the newest, or
+/// else the best. None if a date is missing.
+fn in_force(best_first: &[usize], held: &[DatedCandidate<'_>], hits: &[Candidate<'_>], of: Date) -> Option<usize> {
     let last_day = |at: usize| held[at].days.iter().copied().filter(|day| *day <= of).max();
     if best_first.iter().any(|at| held[*at].days.is_empty()) {
         return None;
@@ -159,36 +158,36 @@ fn in_force(best_first: &[usize], (held, hits): (&[DatedCandidate<'_>], &[Candid
     newest(&of_last, hits).or_else(|| of_last.first().copied())
 }
 
-/// What speaks for a version.
+/// What speaks for a version; compared field by field.
 struct Claim {
-    /// The question has its year, its date or its number.
+    /// The question names its year, date or number.
     names: bool,
-    /// The question has a figure of it that the newest has not.
+    /// The question has a figure of this version that the newest lacks.
     has_figure: bool,
-    /// The question is of its time.
+    /// The question has the temporal intent for this version.
     is_of_the_age: bool,
 }
 
-/// What a question says about versions.
+/// The features of a question that decide between versions.
 struct QueryFeatures {
     words: HashSet<String>,
-    /// Numbers of versions and other words with digits and letters; a bare number may be what is asked about.
+    /// Version numbers and other words with digits and letters; a bare number may be the subject of the question.
     figures: HashSet<String>,
-    /// Years and numbers of versions.
+    /// Years and version numbers.
     marks: HashSet<String>,
-    /// Those that stand alone.
+    /// Years and version numbers outside dates.
     years: HashSet<String>,
     dates: Vec<DayOrMonth>,
     /// A month without a year.
     month: Option<Month>,
     about: TemporalIntent,
-    /// Whether it asks of what was.
+    /// Whether the question is in the past tense.
     tells_what_was: bool,
-    /// Whether it sets something against what it names.
+    /// Whether the question compares with what it names.
     compares: bool,
 }
 
-/// Words beside a change that name where it begins or what is compared, not the version that is wanted.
+/// Words beside a change that name its beginning or a comparison, not the version that is wanted.
 const COMPARING: &[&str] = &[
     "since",
     "between",
@@ -209,7 +208,7 @@ const COMPARING: &[&str] = &[
 ];
 
 impl TemporalIntent {
-    /// The versions as they are shown where nothing else tells. Of what was before, the last that held is the nearest.
+    /// The order of versions if nothing else decides. For the past, the last version before the newest comes first.
     fn in_order(self, best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
         match self {
             Self::Past | Self::Changes => newest_first(best_first, hits),
@@ -220,16 +219,17 @@ impl TemporalIntent {
 }
 
 impl QueryFeatures {
-    /// The day whose version comes first: the one that the question means, unless a version speaks of that date itself;
-    /// today where a version is for a day to come. Changes are of several days.
+    /// The day whose version comes first: the day that the question means, unless a version itself mentions that date;
+    /// today if a version has a future date. None for changes, which span several days.
     fn day(
         &self,
         versions: &[usize],
         hits: &[Candidate<'_>],
-        (meant, today): (Option<ResolvedDate>, Option<Date>),
+        meant: Option<ResolvedDate>,
+        today: Option<Date>,
     ) -> Option<Date> {
         let is_to_come = |today: &Date| versions.iter().any(|at| day(&hits[*at]).is_some_and(|day| day > *today));
-        let says = |at: &usize, date: DayOrMonth| {
+        let mentions_date = |at: &usize, date: DayOrMonth| {
             let mentions = dates_in(hits[*at].content);
             let mut readings = mentions.iter().flat_map(|mention| &mention.readings);
             readings.any(|read| match read {
@@ -240,7 +240,7 @@ impl QueryFeatures {
         match meant {
             _ if self.about == TemporalIntent::Changes => None,
             Some(ResolvedDate { day, how: Resolution::Dated(date) }) => {
-                (!versions.iter().any(|at| says(at, date))).then_some(day)
+                (!versions.iter().any(|at| mentions_date(at, date))).then_some(day)
             }
             Some(ResolvedDate { day, how: Resolution::Counted }) => Some(day),
             None if matches!(self.about, TemporalIntent::Now | TemporalIntent::Either) => today.filter(is_to_come),
@@ -254,7 +254,7 @@ impl QueryFeatures {
         let month = if mentions.is_empty() { partial_date(&in_order).map(|yearless| yearless.month) } else { None };
         let tells_what_was = is_past_tense(&in_order, Language::of(question));
         let words: HashSet<String> = in_order.into_iter().collect();
-        // The year of a whole date does not name all that is of that year.
+        // The year of a full date does not name every version of that year.
         let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
         let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
         let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
@@ -272,7 +272,6 @@ impl QueryFeatures {
         }
     }
 
-    /// What speaks for a version, to be compared with what speaks for the others.
     fn claim(&self, hit: &Candidate<'_>, newest: &Candidate<'_>, age: Age) -> Claim {
         let is_one = self.about != TemporalIntent::Changes || !self.compares;
         let may_be_now = matches!(self.about, TemporalIntent::Now | TemporalIntent::Either);
@@ -283,9 +282,9 @@ impl QueryFeatures {
         }
     }
 
-    /// Whether the question has the year, the date or the number of a version.
+    /// Whether the question names the year, date or number of a version.
     fn names(&self, hit: &Candidate<'_>) -> bool {
-        // The year in the name of a file is most often that of its day.
+        // A year in a file name is usually part of its date.
         let of_file = identifiers(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
         let by_title = identifiers(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
         let by_date = day(hit).is_some_and(|day| {
@@ -296,14 +295,14 @@ impl QueryFeatures {
         by_title || by_date
     }
 
-    /// Whether the question has the number of a version or a name with digits that this version has and the newest has
-    /// not: "failures with build 3.1".
+    /// Whether the question has a version number or a name with digits that this version has and the newest lacks:
+    /// "failures with build 3.1".
     fn has_figure_of(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
         let other = tokens(newest.content);
         tokens(hit.content).iter().any(|word| self.figures.contains(word) && !other.contains(word))
     }
 
-    /// Whether the question may be about this version and not about the newest.
+    /// Whether the question may be about this version rather than the newest.
     fn may_be_about(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
         let has_of_its_own = || {
             let other: HashSet<String> = words(newest.content).collect();
@@ -313,7 +312,7 @@ impl QueryFeatures {
     }
 }
 
-/// Where a text stands; the same for all versions of a page.
+/// The place of a text, equal for all versions of a page.
 #[derive(PartialEq, Eq, Hash)]
 struct TablePosition {
     space: Option<String>,
@@ -325,7 +324,7 @@ struct TablePosition {
 }
 
 impl TablePosition {
-    /// Nothing where the title has nothing but the mark of a version.
+    /// None if the title consists of version marks only.
     fn of(hit: &Candidate<'_>) -> Option<Self> {
         let title = stem(hit.title);
         (!title.is_empty()).then(|| Self {
@@ -339,10 +338,10 @@ impl TablePosition {
     }
 }
 
-/// The text of the first of some hits, without its figures, and the places of all.
+/// MinHash sketch of the first hit's text without figures, and the places of all hits.
 type Alike = (BTreeSet<u64>, Vec<usize>);
 
-/// The places of hits that are of one page in several versions, each set best first.
+/// Sets of hits that are versions of one page, each best first.
 fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
     let mut alike: HashMap<TablePosition, Vec<Alike>> = HashMap::new();
     for (at, hit) in hits.iter().enumerate() {
@@ -363,8 +362,8 @@ fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
     sets
 }
 
-/// What the titles of all versions of a page have in common. A title that names a day or a month is one of a series:
-/// only the same title is that of another version.
+/// The common part of the titles of all versions of a page. A title with a day or month belongs to a series; its
+/// versions have exactly the same title.
 fn stem(title: &str) -> Vec<String> {
     let is_of_a_series = dates_in(title).iter().any(|date| !date.readings.is_empty());
     let tokens = tokens(title);
@@ -372,12 +371,12 @@ fn stem(title: &str) -> Vec<String> {
     tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_identifier(token)).collect()
 }
 
-/// Years and numbers of versions in a text.
+/// Years and version numbers in a text.
 fn identifiers(text: &str) -> impl Iterator<Item = String> {
     tokens(text).into_iter().filter(|token| is_identifier(token))
 }
 
-/// The marks of "version 9" and "release 12": `v9`, `v12`.
+/// Identifiers for "version 9" and "release 12": `v9`, `v12`.
 fn numbered(question: &str) -> impl Iterator<Item = String> {
     let words = tokens(question);
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
@@ -389,16 +388,16 @@ fn numbered(question: &str) -> impl Iterator<Item = String> {
     (0..tokens(question).len()).filter_map(mark)
 }
 
-/// The name of a file or page at the end of its path or address, without its ending.
+/// The last part of a path or address without its file extension.
 fn name_of(url: &str) -> &str {
     let last = url.rsplit(['/', '\\']).next().unwrap_or_default();
     last.rsplit_once('.').map_or(last, |(name, _)| name)
 }
 
-/// Letters of the shortest name before the number of a ticket: `FY-2024` and `Q4-2024` are times.
+/// Fewest letters before the number of a ticket: `FY-2024` and `Q4-2024` are times.
 const LEAST_TICKET: usize = 3;
 
-/// A text without its `OXT-2023` and `CVE-2024-3094`: the years in them are none.
+/// A text without tickets such as `OXT-2023` and `CVE-2024-3094`, whose numbers are no years.
 fn without_tickets(text: &str) -> String {
     let is_ticket = |word: &&str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -413,15 +412,15 @@ fn without_tickets(text: &str) -> String {
     text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Words in lower case; the number of a version stays whole.
+/// Words in lower case; version numbers stay whole.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
     let pieces = pieces.map(|piece| piece.trim_matches('.')).filter(|piece| !piece.is_empty());
     pieces.map(str::to_lowercase).collect()
 }
 
-/// Whether a word of a title tells versions of a page apart: a year, `v2`, `9.0.2`. A bare number may as well tell one
-/// machine from another.
+/// Whether a word of a title identifies a version: a year, `v2`, `9.0.2`. A bare number may as well tell machines
+/// apart.
 pub(super) fn is_identifier(token: &str) -> bool {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
@@ -430,7 +429,7 @@ pub(super) fn is_identifier(token: &str) -> bool {
     is_year || token.strip_prefix('v').is_some_and(is_number) || (token.contains('.') && is_number(token))
 }
 
-/// Whether a word names one of several: `3.1`, `b2`, not `10`.
+/// Whether a word names one of several things: `3.1`, `b2`, not `10`.
 fn is_name(token: &str) -> bool {
     is_identifier(token) || (has_digit(token) && token.contains(char::is_alphabetic))
 }
@@ -441,8 +440,8 @@ fn without_figures(text: &str) -> BTreeSet<u64> {
     minhash(&masked)
 }
 
-/// The newest of several versions: by the first of these that tells it from all others: dates, times, the numbers of wiki
-/// pages, which go by the order they were made in, words such as "archived", the numbers in titles and in paths.
+/// The newest version by the first criterion that tells it from all others: date, time, wiki page number (pages are
+/// numbered in order of creation), words such as "archived", numbers in titles, numbers in paths.
 pub(super) fn newest(versions: &[usize], hits: &[Candidate<'_>]) -> Option<usize> {
     let ways: [fn(&Candidate<'_>, &Candidate<'_>) -> Option<Ordering>; 6] =
         [by_day, by_time, by_number, by_use, |a, b| by_figures(a.title, b.title), |a, b| by_figures(a.url, b.url)];
@@ -455,7 +454,7 @@ pub(super) fn newest(versions: &[usize], hits: &[Candidate<'_>]) -> Option<usize
     })
 }
 
-/// Versions from the newest on. Those that nothing tells apart keep their order.
+/// Versions from the newest on; undecided ones keep their order.
 fn newest_first(best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
     let mut left = best_first.to_vec();
     let mut ordered = Vec::with_capacity(left.len());
@@ -471,7 +470,7 @@ fn by_day(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     Some(day(a)?.cmp(&day(b)?))
 }
 
-/// Of one day, times of one form compare as text.
+/// Within a day, times of the same form compare as text.
 fn by_time(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     let (one, other) = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len())?;
     (day(a)? == day(b)?).then(|| one.cmp(other))
@@ -487,7 +486,7 @@ fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
 }
 
-/// The day that a document is of, in its date or in the last part of its path or address; of a month the first.
+/// The day of a document, from its date or the last part of its path or address; for a month its first day.
 pub(super) fn day(hit: &Candidate<'_>) -> Option<Date> {
     match document_date(hit.date, &[hit.url])? {
         DayOrMonth::Day(day) => Some(day),
@@ -499,7 +498,7 @@ fn number(url: &str) -> Option<u64> {
     page_number(url)?.parse().ok()
 }
 
-/// Compares the numbers of two texts that differ in nothing else, as in `report-9.0.2` and `report-9.0.10`.
+/// Compares the numbers of two texts that differ in nothing else: `report-9.0.2` and `report-9.0.10`.
 fn by_figures(a: &str, b: &str) -> Option<Ordering> {
     let (words_of_a, words_of_b): (Vec<String>, Vec<String>) = (words(a).collect(), words(b).collect());
     if words_of_a.len() != words_of_b.len() {
@@ -511,7 +510,7 @@ fn by_figures(a: &str, b: &str) -> Option<Ordering> {
     figure(one, other).filter(|order| rest_is_alike && order.is_ne())
 }
 
-/// The order of two words such as `v2` and `v10`; none where they differ in more than a number.
+/// The order of two words such as `v2` and `v10`; none if more than a number differs.
 fn figure(a: &str, b: &str) -> Option<Ordering> {
     let parts = |word: &str| -> Option<(String, u64)> {
         let digits = word.find(|c: char| c.is_ascii_digit())?;
@@ -554,9 +553,9 @@ mod tests {
         hits.iter().map(held).collect()
     }
 
-    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Preference)>>) {
-        let Ordered { places, versions, .. } = order(&held(hits), question, (None, None));
-        (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
+    fn labelled(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Preference)>>) {
+        let Ordered { places, versions, .. } = order(&held(hits), question, None, None);
+        (places, versions.into_iter().map(|label| label.map(|label| (label.age, label.wanted))).collect())
     }
 
     const LOAD: &str = "At which load does the crane stop?";
@@ -570,8 +569,8 @@ mod tests {
             of(2, "Ships", None, "Something else"),
             of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
         ];
-        assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
-        assert_eq!(order(&held(&hits), LOAD, (None, None)).versions[2].map(|told| told.newest), Some(2));
+        assert_eq!(labelled(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
+        assert_eq!(order(&held(&hits), LOAD, None, None).versions[2].map(|label| label.newest), Some(2));
     }
 
     #[test]
@@ -582,7 +581,7 @@ mod tests {
             of(3, "Cranes", Some("2026-11-20"), NEW),
         ];
         let first = |question: &str, today| {
-            order(&held(&hits), question, (resolve_date(question, Some(today)), Some(today))).places[0]
+            order(&held(&hits), question, resolve_date(question, Some(today)), Some(today)).places[0]
         };
         let today = time::macros::date!(2026 - 11 - 24);
         assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
@@ -592,7 +591,7 @@ mod tests {
         let later = time::macros::date!(2026 - 11 - 30);
         assert_eq!(first("At which load did the crane stop yesterday?", later), 1);
         assert_eq!(
-            order(&held(&hits), "At which load did the crane stop yesterday?", (None, None)).places[0],
+            order(&held(&hits), "At which load did the crane stop yesterday?", None, None).places[0],
             0,
             "just an earlier one"
         );
@@ -604,8 +603,8 @@ mod tests {
         let hits = [old(0), of(1, "Cranes", Some("2025-01-05"), NEW), old(2)];
         let today = Some(time::macros::date!(2025 - 01 - 20));
         let asked = "two months ago";
-        let ordered = order(&held(&hits), asked, (resolve_date(asked, today), today));
-        let wanted: Vec<_> = ordered.versions.iter().flatten().map(|told| told.wanted).collect();
+        let ordered = order(&held(&hits), asked, resolve_date(asked, today), today);
+        let wanted: Vec<_> = ordered.versions.iter().flatten().map(|label| label.wanted).collect();
         assert_eq!((ordered.places, wanted), (vec![0, 1, 2], vec![Preference::Yes, Preference::Yes, Preference::No]));
     }
 
@@ -624,7 +623,7 @@ mod tests {
             "What did the previous version say of the crane?",
             "Wie war die bisherige Grenze des Krans?",
         ] {
-            assert_eq!(told(&rules(), question), (vec![1, 0], vec![ALSO, NEWEST]), "{question}");
+            assert_eq!(labelled(&rules(), question), (vec![1, 0], vec![ALSO, NEWEST]), "{question}");
         }
         for question in [
             "What changed in the load of the crane?",
@@ -634,7 +633,7 @@ mod tests {
             "Which version is in use?",
             LOAD,
         ] {
-            assert_eq!(told(&rules(), question), (vec![0, 1], vec![NEWEST, ALSO]), "{question}");
+            assert_eq!(labelled(&rules(), question), (vec![0, 1], vec![NEWEST, ALSO]), "{question}");
         }
     }
 
@@ -644,14 +643,14 @@ mod tests {
         let (first, last) = (Some("2026-11-20"), Some("2026-11-22"));
         let hits = [dated(1, first, OLD), dated(2, last, NEW), dated(3, Some("21.11.2026"), OLD)];
         for question in ["At which load did the crane stop yesterday?", "Wann hielt der Kran gestern?"] {
-            assert_eq!(told(&hits, question), (vec![2, 0, 1], vec![ALSO, ALSO, NEWEST]), "{question}");
+            assert_eq!(labelled(&hits, question), (vec![2, 0, 1], vec![ALSO, ALSO, NEWEST]), "{question}");
         }
         // What is asked for by its day comes first all the same, and of one day the better hit.
-        assert_eq!(told(&hits, "What did the old rules of 2026-11-20 say?").0, vec![0, 2, 1]);
+        assert_eq!(labelled(&hits, "What did the old rules of 2026-11-20 say?").0, vec![0, 2, 1]);
         let twice =
             [dated(1, Some("2026-11-19"), OLD), dated(2, first, OLD), dated(3, first, OLD), dated(4, last, NEW)];
-        assert_eq!(told(&twice, "Which load was it yesterday?").0, vec![1, 2, 0, 3]);
-        assert_eq!(told(&hits, LOAD).0, vec![1, 0, 2], "what holds now goes by score behind the newest");
+        assert_eq!(labelled(&twice, "Which load was it yesterday?").0, vec![1, 2, 0, 3]);
+        assert_eq!(labelled(&hits, LOAD).0, vec![1, 0, 2], "what holds now goes by score behind the newest");
     }
 
     #[test]
@@ -663,8 +662,8 @@ mod tests {
         ] {
             let at = |document, url, content| Candidate { url, ..of(document, "Backup plan", None, content) };
             let hits = [at(1, new, NEW), at(3, old, OLD)];
-            assert_eq!(told(&hits, "What held on 2026-11-22?").0, vec![1, 0], "{old}");
-            assert_eq!(told(&hits, "What holds on 23 November 2026?").0, vec![0, 1], "{old}");
+            assert_eq!(labelled(&hits, "What held on 2026-11-22?").0, vec![1, 0], "{old}");
+            assert_eq!(labelled(&hits, "What holds on 23 November 2026?").0, vec![0, 1], "{old}");
         }
     }
 
@@ -673,24 +672,24 @@ mod tests {
         let dated = [of(1, "Cranes", Some("2024-11-02"), OLD), of(3, "Cranes", Some("2025-01-05"), NEW)];
         // The 11 of its date is no number of the question.
         for question in [LOAD, "Does the crane stop at 11 tons?", "Are 2 crews enough?"] {
-            assert_eq!(told(&dated, question), (vec![1, 0], vec![NEWEST, OLDER]), "{question}");
+            assert_eq!(labelled(&dated, question), (vec![1, 0], vec![NEWEST, OLDER]), "{question}");
         }
         // Its text has what the question names, but it may be out of date.
-        assert_eq!(told(&dated, "Is it 10 tons?"), (vec![1, 0], vec![NEWEST, ALSO]));
+        assert_eq!(labelled(&dated, "Is it 10 tons?"), (vec![1, 0], vec![NEWEST, ALSO]));
         for question in [
             "What was the load in 2024?",
             "What was the load on 2 November 2024?",
             "What was the load in November 2024?",
             "Which load was it yesterday?",
         ] {
-            assert_eq!(told(&dated, question), (vec![0, 1], vec![ALSO, NEWEST]), "{question}");
+            assert_eq!(labelled(&dated, question), (vec![0, 1], vec![ALSO, NEWEST]), "{question}");
         }
         let fixes =
             |fixes: &'static str| ["This release fixes ", fixes, " and nothing else that anybody would see."].concat();
         let (one, two) = (fixes("OXT-1654"), fixes("OXT-1700"));
         let releases = [of(2, "Release notes 9.0.2", None, &two), of(1, "Release notes 9.0.1", None, &one)];
-        assert_eq!(told(&releases, "Which release fixes OXT-1654?").1, [NEWEST, ALSO]);
-        assert_eq!(told(&releases, "What does 9.0.1 fix?"), (vec![1, 0], vec![ALSO, NEWEST]));
+        assert_eq!(labelled(&releases, "Which release fixes OXT-1654?").1, [NEWEST, ALSO]);
+        assert_eq!(labelled(&releases, "What does 9.0.1 fix?"), (vec![1, 0], vec![ALSO, NEWEST]));
     }
 
     #[test]
@@ -717,9 +716,9 @@ mod tests {
         let old = at("ops/Cranes 2024-11-02.md");
         let new = Candidate { url: "ops/Cranes 2025-01-05.md", ..of(2, "Cranes", None, NEW) };
         assert_eq!(newest([old, new]), Some(1));
-        assert_eq!(told(&[new, old], "What was the load on 2 November 2024?"), (vec![1, 0], vec![ALSO, NEWEST]));
+        assert_eq!(labelled(&[new, old], "What was the load on 2 November 2024?"), (vec![1, 0], vec![ALSO, NEWEST]));
         let same_year = Candidate { url: "ops/Cranes 2024-11-05.md", ..new };
-        assert_eq!(told(&[same_year, old], "What was the load on 2 November 2024?").0, [1, 0]);
+        assert_eq!(labelled(&[same_year, old], "What was the load on 2 November 2024?").0, [1, 0]);
         // One has no date, but all have a number.
         let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
         assert_eq!(newest(mixed), Some(0));
@@ -739,7 +738,7 @@ mod tests {
         };
         let (one, two) = (text("3.1", "21"), text("3.3", "55"));
         let (old, new) = (of(1, "Runs", Some("2024-11-02"), &one), of(2, "Runs", Some("2025-01-05"), &two));
-        let first = |question| told(&[new, old], question).0[0];
+        let first = |question| labelled(&[new, old], question).0[0];
         assert_eq!((first("failures with build 3.1"), first("failures with build 3.3"), first("failures")), (1, 0, 0));
         assert_eq!(first("failures with build 3.2"), 0, "no version has it");
         assert_eq!(first("Were there 21 failures?"), 0, "it may be out of date");
@@ -747,8 +746,9 @@ mod tests {
 
     #[test]
     fn what_is_of_a_series_of_another_space_row_or_page_or_says_something_else_is_no_version() {
-        let unmarked =
-            |hits: &[Candidate<'_>]| assert_eq!(told(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]));
+        let unmarked = |hits: &[Candidate<'_>]| {
+            assert_eq!(labelled(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]))
+        };
         let now = Some("2025-01-05");
         unmarked(&[of(1, "Cranes", None, OLD), of(2, "Cranes", None, NEW)]);
         unmarked(&[of(1, "Cranes v1", None, OLD), of(2, "Cranes v2", None, "Cranes are painted every year, in blue")]);
@@ -770,7 +770,7 @@ mod tests {
         let row = |row, hit| Candidate { kind: Kind::Row, table: Some(1), row: Some(row), ..hit };
         unmarked(&[row(1, old), row(2, new)]);
         let same_title = [of(1, "Call of 2015-07-23", Some("2015-07-24"), OLD), of(2, "Call of 2015-07-23", now, NEW)];
-        assert_eq!(told(&same_title, LOAD).1, [NEWEST, OLDER], "of one title they are versions");
+        assert_eq!(labelled(&same_title, LOAD).1, [NEWEST, OLDER], "of one title they are versions");
     }
 
     proptest! {
@@ -786,17 +786,17 @@ mod tests {
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
             let today = Some(time::macros::date!(2025 - 01 - 20));
             let meant = resolve_date(&question, today);
-            let Ordered { places, versions, day } = order(&held(&hits), &question, (meant, today));
+            let Ordered { places, versions, day } = order(&held(&hits), &question, meant, today);
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());
             prop_assert_eq!(versions.len(), hits.len());
-            for (told, place) in versions.iter().zip(&places) {
-                let Some(told) = told else { continue };
-                prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
-                let is_kept = told.age == Age::Older || told.wanted == Preference::Yes;
+            for (label, place) in versions.iter().zip(&places) {
+                let Some(label) = label else { continue };
+                prop_assert_eq!(label.age == Age::Newest, label.newest == *place);
+                let is_kept = label.age == Age::Older || label.wanted == Preference::Yes;
                 prop_assert!(is_kept || day.is_some(), "the newest is wanted unless a day is");
-                let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
+                let same = versions.iter().flatten().filter(|other| other.newest == label.newest);
                 prop_assert!(same.clone().any(|other| other.wanted == Preference::Yes), "some version is wanted");
                 prop_assert!(same.is_sorted_by_key(|other| other.wanted == Preference::No), "what is wanted comes first");
             }

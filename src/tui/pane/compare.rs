@@ -26,7 +26,7 @@ use crate::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::theme::Theme;
 use ragonite_app::{App, Turn};
 use ragonite_base::clean_line;
-use ragonite_config::Setting;
+use ragonite_config::{Setting, SettingChange};
 use ragonite_history::{OtherSetting, Outcome, TurnSettings};
 use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
@@ -133,7 +133,8 @@ fn choice_says(app: &App, menu: &CompareMenu, choice: &Choice, words: Words) -> 
 
 fn other_settings(before: &TurnSettings, now: &TurnSettings, words: Words) -> Vec<String> {
     let differing = Setting::differing(before, now);
-    differing.map(|(setting, from, to)| clean_line(&format!("{} {from} → {to}", words.label(setting)))).collect()
+    let line = |SettingChange { setting, from, to }| clean_line(&format!("{} {from} → {to}", words.label(setting)));
+    differing.map(line).collect()
 }
 
 /// An override in words.

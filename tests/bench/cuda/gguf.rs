@@ -1,9 +1,9 @@
-//! A GGUF file of the shape of a Llama model with random weights.
+//! Writes a GGUF file with the shape of a Llama model and random weights.
 //!
-//! Takes a shape, writes a file that llama.cpp loads. Matrices are 4-bit blocks (Q4_K) and 6-bit ones (Q6_K) for the
-//! output, as in a Q4_K_M file but for a few matrices that have 6 bits there; their bits are random, their scales small,
-//! so that numbers stay in range. The vocabulary has the bytes and fillers.
-//! Not here: anything that the model says means nothing.
+//! Takes a shape, writes a file that llama.cpp loads. Matrices are 4-bit blocks (Q4_K), those of the output 6-bit
+//! blocks (Q6_K), almost as in a Q4_K_M file; bits are random and scales small, so that values stay in range. The
+//! vocabulary has the bytes and fillers.
+//! Not here: meaning; the output is random.
 
 use std::error::Error;
 use std::fs::File;
@@ -33,14 +33,14 @@ pub(crate) const LLAMA_8B: Shape = Shape {
     context: 16384,
 };
 
-/// One to try the file with.
+/// A small shape for trying.
 pub(crate) const SMALL: Shape =
     Shape { layers: 2, embedding: 256, feed_forward: 512, heads: 4, kv_heads: 2, vocabulary: 512, context: 2048 };
 
 const ALIGNMENT: u64 = 32;
 /// Weights of a block.
 const BLOCK: u64 = 256;
-/// Special tokens before those of the bytes.
+/// Special tokens before the bytes.
 const SPECIAL: [&str; 3] = ["<unk>", "<s>", "</s>"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Matrix {
     }
 }
 
-/// Writes the file, and gives its length.
+/// Writes the file and gives its length in bytes.
 pub(crate) fn write(path: &Path, shape: &Shape) -> Result<u64, Box<dyn Error>> {
     let matrices = matrices(shape);
     let keys = keys(shape);
@@ -130,18 +130,18 @@ fn matrices(shape: &Shape) -> Vec<Matrix> {
     all
 }
 
-/// Random blocks, written again and again from other places on.
+/// Random blocks, which are written repeatedly from different offsets.
 struct Pools {
     q4: Vec<u8>,
     q6: Vec<u8>,
 }
 
-/// Blocks of a pool.
+/// Blocks in a pool.
 const POOLED: usize = 1 << 15;
 
 impl Pools {
     fn new() -> Self {
-        // The halves 0.0001 and 0.0007: scale and offset, so that weights lie around zero.
+        // The halves 0.0001 and 0.0007: scale and offset, so that weights are around zero.
         let q4 = random_blocks(144, |block| block[..4].copy_from_slice(&[0x8E, 0x06, 0xBC, 0x11]));
         // The half 0.00001 at the end.
         let q6 = random_blocks(210, |block| block[208..].copy_from_slice(&[0xA8, 0x00]));

@@ -1,10 +1,9 @@
-//! What a GPU gives: embedding, answering, explaining, and the speed of a model of the size of the profile `full`.
+//! Speed of a GPU: embedding, answering, explaining, and decoding with a model of the size of the profile `full`.
 //!
-//! `make check-cuda` runs it. Without a GPU it says so and measures nothing; `cargo bench --bench cuda -- small` runs all
-//! of it at a small size on whatever there is, which only shows that it works.
-//! Exactness is counted, not asserted: a GPU adds in another order in larger calls. Vectors are held to those of the
-//! processor. For speed the model of eight billion parameters has random weights, written on the spot (see `gguf`): what
-//! it says means nothing, and it is made to say so many tokens.
+//! `make check-cuda` runs it. Without a GPU it says so and measures nothing; `cargo bench --bench cuda -- small` runs
+//! everything at a small size on any device, as a smoke test. Exactness is counted, not asserted, because a GPU sums in
+//! another order in larger batches. Vectors are compared with those of the CPU. The model of eight billion parameters
+//! has random weights, written on the spot (`gguf`).
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -32,15 +31,15 @@ use ragonite::rag::prompt::PromptSettings;
 use ragonite::rag::retrieval::{Hit, HitExplanation};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
-/// Whatever of these is here answers and explains, the first first.
+/// The first available one answers and explains.
 const GENERATORS: [&str; 3] = ["qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-135m-instruct"];
 const QUESTION: &str = "On which day is the water of the tank changed?";
-/// Least cosine of a vector of the GPU with that of the processor.
+/// Least cosine of vectors of the GPU and the CPU.
 const PARITY: f32 = 0.9999;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// How much is measured.
+/// Size of the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Full,
@@ -78,7 +77,7 @@ fn main() -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The catalog, and where weights are.
+/// The catalog and the folders of weights.
 struct Models {
     catalog: Catalog,
     folders: ModelFolders,
@@ -96,7 +95,7 @@ impl Models {
         Ok(load_embedder(self.catalog.model(EMBEDDER)?, &self.folders, device, &CancelToken::never())?)
     }
 
-    /// A generator that is here, and its file.
+    /// An available generator with its file.
     fn generator(&self) -> Outcome<(&'static str, PathBuf)> {
         for id in GENERATORS {
             let model = self.catalog.model(id)?;
@@ -116,7 +115,7 @@ fn load(id: &str, path: &Path, context_tokens: usize) -> Outcome<LlamaGenerator>
     Ok(loaded)
 }
 
-/// Texts a second on the processor and on the GPU, and how alike the vectors are.
+/// Texts per second on CPU and GPU, and similarity of the vectors.
 fn embedding(models: &Models, size: Size) -> Outcome<std::sync::Arc<dyn Embed>> {
     let (count, rounds) = size.of((2048, 3), (64, 1));
     let texts: Vec<String> = (0..count).map(|text| made_text(text, 20 + text * 7 % 230)).collect();
@@ -149,7 +148,7 @@ fn made_text(number: usize, tokens: usize) -> String {
     format!("Station {number}. {}", filler.repeat(tokens.div_ceil(22)))
 }
 
-/// Ten sources of about so many tokens, one of which has the answer.
+/// Ten sources of about `tokens` tokens, one of which has the answer.
 fn hits(tokens: usize) -> Vec<Hit> {
     let hit = |rank: usize| {
         let water = if rank == 4 { "The water of the tank is changed on Thursday. " } else { "" };
@@ -186,7 +185,7 @@ fn hits(tokens: usize) -> Vec<Hit> {
     (1..=10).map(hit).collect()
 }
 
-/// What explaining costs beside answering, and how many counterfactual answers another context gives as well.
+/// Cost of explaining relative to answering, and how many counterfactual answers an empty context reproduces.
 fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> {
     let (id, path) = models.generator()?;
     let (tokens, context) = size.of((250, 8192), (40, 2048));
@@ -197,7 +196,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
     let language = Language::English;
     let input = AnswerInput { prefix: "", language, past: &[], question: QUESTION, hits: &hits, settings: &settings };
-    // The first call warms the GPU; the second begins with nothing of it in the context.
+    // The first call warms the GPU; the second begins without its cache.
     generate_answer(&mut generator, &input, &never, &mut |_| {})?;
     say(&mut generator, &request("Nothing in common with what comes next.", 1))?;
     say(&mut generator, &request("Nor with this, which takes the place of the other prompt.", 1))?;
@@ -208,9 +207,9 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let vectors = embedder.embed(&texts, TextRole::Evidence, &never)?;
     let pairs = hits.iter().zip(vectors);
     let sources: Vec<SourceVector> = pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
-    // Texts that are all alike would be one cluster.
+    // Very similar texts would form one cluster.
     let attribution = AttributionSettings { eps: 0.0, ..AttributionSettings::default() };
-    let present = |said: &Completion| read_answer(said, &answer.prompt).0.text;
+    let present = |said: &Completion| read_answer(said, &answer.prompt).citations.text;
     let max_tokens = settings.prompt.answer_tokens;
     let (question, settings) = (QUESTION, &attribution);
     let asked = ExplainInput {
@@ -236,16 +235,17 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
         explained.clusters.len(),
     );
     drop(generator);
-    agreement(id, &path, context, &explained.clusters, (answer.sampling, max_tokens))
+    agreement(id, &path, context, &explained.clusters, answer.sampling, max_tokens)
 }
 
-/// Generates every counterfactual answer again, each after a prompt that shares nothing with it.
+/// Regenerates every counterfactual answer, each after an unrelated prompt.
 fn agreement(
     id: &str,
     path: &Path,
     context: usize,
     clusters: &[Cluster],
-    (sampling, max_tokens): (Sampling, usize),
+    sampling: Sampling,
+    max_tokens: usize,
 ) -> Outcome<()> {
     let mut generator = load(id, path, context)?;
     let (mut same, mut all, mut narrowest) = (0, 0, f32::INFINITY);
@@ -278,11 +278,11 @@ fn say(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Outcome<Com
     Ok(generator.generate(request, &CancelToken::never(), &mut |_| {})?)
 }
 
-/// Reading, generating and generating together with a model of the shape of Llama-3.1-8B and random weights.
+/// Prefill, decoding and batched decoding with the shape of Llama-3.1-8B and random weights.
 fn speed(size: Size) -> Outcome<()> {
     let shape = size.of(gguf::LLAMA_8B, gguf::SMALL);
     let (prompt, generated, together) = size.of((2800, 128, 8), (300, 8, 3));
-    // Beside the benchmark, where there is room for what was built.
+    // Beside the benchmark, on the disk of the build.
     let own = std::env::current_exe()?;
     let folder = tempfile::tempdir_in(own.parent().ok_or("no folder of its own")?)?;
     let path = folder.path().join("random.gguf");
@@ -301,7 +301,7 @@ fn speed(size: Size) -> Outcome<()> {
         said.tokens.len(),
         said.tokens.len().saturating_sub(1) as f64 / generating
     );
-    // The same prompt with other ends: what is common is read already.
+    // The same prompt with different ends: the shared prefix is cached.
     let requests: Vec<GenerateRequest> = (0..together)
         .map(|one| request(&format!("{}{}", letters(1, prompt), letters(10 + one, 8)), generated / 2))
         .collect();

@@ -1,7 +1,7 @@
-//! The invariants of the rooms `document` and `evidence`, as a person would check them.
+//! The invariants of the crate `document`, checked independently.
 //!
-//! Takes a document or a split, panics with what is wrong. Words are compared, not texts: a splitter may set marks,
-//! escape and join, but a word that is in the document is in an evidence.
+//! Takes a document or a split, panics with the violation. Words are compared, not texts: a splitter may add marks,
+//! escape and join, but every word of the document is in an evidence.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use ragonite_base::clean_text;
 use ragonite_document::{Block, Document, List, Table};
 use ragonite_document::evidence::{Evidence, Kind, Split};
 
-/// In bytes, as the splitter has it.
+/// In bytes, as in the splitter.
 const LONGEST_WORD: usize = 400;
 
 /// Clean text, rectangular tables, and links that point at a block.
@@ -81,7 +81,7 @@ fn texts(evidence: &Evidence) -> impl Iterator<Item = &str> {
     [evidence.content.as_str()].into_iter().chain(evidence.context.heading_path.iter().map(String::as_str))
 }
 
-/// The words of a text; a run of letters beyond [`LONGEST_WORD`] is none and may be cut.
+/// The words of a text, without those longer than [`LONGEST_WORD`], which may be cut.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && word.len() <= LONGEST_WORD)
 }

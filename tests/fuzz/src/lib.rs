@@ -1,6 +1,6 @@
-//! What every fuzz target asks of a document and of its evidences.
+//! Checks shared by all fuzz targets.
 //!
-//! Takes the bytes of a file, reads and splits them as the program does, and panics where an invariant is broken.
+//! Takes the bytes of a file, reads and splits them like the program, and panics if an invariant is broken.
 
 mod check;
 
@@ -11,7 +11,7 @@ use ragonite_base::CancelToken;
 use ragonite_document::evidence::{self, EvidenceSettings, Linearizer};
 use ragonite_document::{self as document, Document};
 
-/// A word that a target puts before what the fuzzer writes, to see that it is not lost.
+/// A word that a target puts before the input, to see that it is not lost.
 pub const WITNESS: &str = "w1tness";
 
 /// Reads one document, splits it and checks both.
@@ -21,7 +21,7 @@ pub fn check_file(name: &str, bytes: &[u8]) -> Option<Document> {
     Some(document)
 }
 
-/// Writes the bytes to a file, reads all that it holds and checks each document.
+/// Writes the bytes to a file, reads all its documents and checks each.
 pub fn check_container(name: &str, bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder for the file");
     let path = folder.path().join(name);
@@ -34,7 +34,7 @@ pub fn check_container(name: &str, bytes: &[u8]) {
     });
 }
 
-/// Whether the splitter's own target is no place for this input, because its content names another format.
+/// Whether the content names another format, so that the input does not fit the target.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK") || bytes.windows(5).any(|five| five == b"%PDF-")
 }
@@ -46,7 +46,7 @@ fn check_document(document: &Document, settings: EvidenceSettings) {
     check::split(document, &split.expect("nobody cancels"));
 }
 
-/// Lengths that cut often; the linearizer changes with the input, so that each is tried.
+/// Lengths that cut often; the linearizer changes with the input.
 fn settings(turn: usize) -> EvidenceSettings {
     let linearizers =
         [Linearizer::Verbalized, Linearizer::Piped, Linearizer::Markdown, Linearizer::Html, Linearizer::Plain];

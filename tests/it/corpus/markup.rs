@@ -1,5 +1,5 @@
-//! A second reader of the storage format, which shares no code with the program: a tolerant tokenizer, a tree, the
-//! text that a person sees, lists, and tables laid out as HTML says.
+//! A second reader of the storage format that shares no code with the program: a tolerant tokenizer, a tree, the
+//! visible text, lists, and tables laid out as in HTML.
 
 /// A node of a page.
 pub(super) enum Node {
@@ -7,7 +7,7 @@ pub(super) enum Node {
     Element(Element),
 }
 
-/// An element with what is in it.
+/// An element with its children.
 #[derive(Default)]
 pub(super) struct Element {
     pub(super) name: String,
@@ -40,7 +40,7 @@ const INLINE: &[&str] = &[
     "ri:page",
     "ac:image",
 ];
-/// What no reader of the page sees.
+/// Elements that are not displayed.
 const UNSEEN: &[&str] = &[
     "ac:parameter",
     "ac:task-id",
@@ -96,7 +96,7 @@ impl Element {
         })
     }
 
-    /// What a person sees of the element; `leave_out` names elements that are not wanted.
+    /// The visible text of the element without the elements named in `leave_out`.
     pub(super) fn text(&self, leave_out: &[&str]) -> String {
         let mut text = String::new();
         self.write(leave_out, &mut text);
@@ -119,7 +119,7 @@ impl Element {
         }
     }
 
-    /// The elements with one of these names that are in none of these and in none of `outside`.
+    /// The elements with these names that are inside none of these and none of `outside`.
     pub(super) fn outermost<'e>(&'e self, names: &[&str], outside: &[&str], found: &mut Vec<&'e Self>) {
         for element in self.elements() {
             let name = element.name.as_str();
@@ -220,13 +220,13 @@ pub(super) fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// Whether words stand in a text in this order; the program may say more between them, such as the name of a link.
+/// Whether the words occur in this order; the program may add words between them, such as the name of a link.
 pub(super) fn in_order(wanted: &[String], text: &[String]) -> bool {
     let mut text = text.iter();
     wanted.iter().all(|word| text.any(|other| other == word))
 }
 
-/// A cell as the page writes it.
+/// A cell of the page.
 pub(super) struct Cell {
     pub(super) words: Vec<String>,
     pub(super) header: bool,
@@ -235,8 +235,8 @@ pub(super) struct Cell {
     id: usize,
 }
 
-/// A table laid out: for every row and column the cell that covers the place. Rows and columns that hold no words are
-/// left out, and so are columns in which every cell also covers the column to the left.
+/// A table as a grid: the cell that covers each row and column. Rows and columns without words are left out, and so are
+/// columns in which every cell also covers the column to the left.
 pub(super) struct Grid<'a> {
     pub(super) rows: Vec<Vec<Option<&'a Cell>>>,
 }
@@ -271,7 +271,7 @@ impl Cells {
         Self(rows.into_iter().map(cells).collect())
     }
 
-    /// How many cells hold words.
+    /// Number of cells with words.
     pub(super) fn filled(&self) -> usize {
         self.0.iter().flatten().filter(|(cell, ..)| !cell.words.is_empty()).count()
     }
@@ -310,14 +310,14 @@ impl Cells {
 }
 
 impl Grid<'_> {
-    /// Whether one cell covers the whole row.
+    /// Whether a single cell covers the whole row.
     pub(super) fn is_across(&self, y: usize) -> bool {
         let row = &self.rows[y];
         let first = row[0].map(|cell| cell.id);
         row.len() > 1 && first.is_some() && row.iter().all(|cell| cell.map(|cell| cell.id) == first)
     }
 
-    /// Whether the first row that is not one cell says by its marks that it names the columns.
+    /// Whether the first row with several cells is marked as the header.
     pub(super) fn has_marked_header(&self) -> bool {
         let Some(first) = (0..self.rows.len()).find(|y| !self.is_across(*y)) else { return false };
         let cells = || self.rows[first].iter().flatten().filter(|cell| !cell.words.is_empty());

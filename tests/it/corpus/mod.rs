@@ -1,7 +1,7 @@
-//! The benchmark's pages, read a second time by a reader that shares no code with the program: nothing may be lost, no
-//! cell may stand in the wrong row or under the wrong name.
+//! Checks the benchmark's pages with a second reader that shares no code with the program: no text is lost, and no cell
+//! is in the wrong row or column.
 //!
-//! What differs is printed in short form, never a page's text: file, table, row, the first words.
+//! Differences are printed in short form, never the text of a page: file, table, row, first words.
 
 mod markup;
 
@@ -14,7 +14,7 @@ use ragonite::base::CancelToken;
 use ragonite::document::evidence::{ContextParts, Evidence, EvidenceSettings, Kind, Split, TableGrid, split};
 use ragonite::document::{self, Document};
 
-/// A share, and everything that keeps it from being the whole.
+/// A share, with everything that is missing.
 #[derive(Default)]
 struct Tally {
     good: usize,
@@ -55,7 +55,7 @@ struct Tallies {
     lengths: Tally,
 }
 
-/// The benchmark's pages, where they are at hand.
+/// The benchmark's pages, if available.
 #[expect(clippy::disallowed_methods, reason = "the test says where the pages are")]
 fn corpus() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
@@ -68,7 +68,7 @@ fn corpus() -> Option<PathBuf> {
     None
 }
 
-/// A word is about four letters.
+/// About four letters per token.
 fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
@@ -126,7 +126,7 @@ fn counted(words: Vec<String>) -> HashMap<String, usize> {
     counts
 }
 
-/// Every word as often as on the page, in contents and headings.
+/// Every word occurs as often as on the page, in contents and headings.
 fn check_words(name: &str, page: &Element, made: &Split, tally: &mut Tally) {
     let mut held = Vec::new();
     let mut path: &[String] = &[];
@@ -154,11 +154,11 @@ fn check_words(name: &str, page: &Element, made: &Split, tally: &mut Tally) {
 
 const LISTS: &[&str] = &["ul", "ol", "ac:task-list"];
 
-/// Every item's own words are in the evidence of its outermost list.
+/// The words of every item are in the evidence of its outermost list.
 fn check_lists(name: &str, page: &Element, made: &Split, tally: &mut Tally) {
     let mut lists = Vec::new();
     page.outermost(LISTS, &["table"], &mut lists);
-    // Parts of one list are one list.
+    // Parts of a list count as one list.
     let mut texts: Vec<(&str, Vec<String>)> = Vec::new();
     for evidence in made.evidences.iter().filter(|evidence| evidence.kind == Kind::List) {
         let (place, part) = evidence.location.rsplit_once(", item").unwrap_or((&evidence.location, ""));
@@ -219,19 +219,28 @@ fn check_tables(name: &str, page: &Element, made: &Split, tallies: &mut Tallies)
     }
 }
 
-/// A table of the page beside ours: which of its rows is our first.
+/// The cells with words in a row of the page.
+struct RowCells<'a> {
+    /// Cells that the row's evidence holds under their names.
+    found: usize,
+    all: usize,
+    /// Words of the first cell that it does not hold.
+    first_lost: Option<&'a [String]>,
+}
+
+/// A table of the page aligned with the program's table.
 struct Aligned<'a> {
     grid: &'a Grid<'a>,
     ours: &'a TableGrid,
     rows: Vec<Option<&'a Evidence>>,
-    /// Rows above our first.
+    /// Rows above the program's first row.
     above: usize,
-    /// Cells that are found in this alignment.
+    /// Cells found in this alignment.
     found: usize,
 }
 
 impl<'a> Aligned<'a> {
-    /// The alignment in which most cells are found.
+    /// The alignment with the most found cells.
     fn new(grid: &'a Grid<'a>, ours: &'a TableGrid, made: &'a Split) -> Option<Self> {
         let count = ours.rows.len();
         let mut rows = vec![None; count];
@@ -243,19 +252,17 @@ impl<'a> Aligned<'a> {
         let spare = grid.rows.len().checked_sub(count)?;
         let alignments = (0..=spare).map(|above| {
             let mut aligned = Self { grid, ours, rows: rows.clone(), above, found: 0 };
-            aligned.found = (0..count).map(|row| aligned.cells(row).0).sum();
+            aligned.found = (0..count).map(|row| aligned.cells(row).found).sum();
             aligned
         });
-        // Names of columns stand in every row, so the header passes for a row: of equals the one further down is right.
+        // Column names occur in every row, so the header matches as a row; of equal alignments the lower one is right.
         alignments.max_by_key(|aligned| {
-            let all: usize = (0..count).map(|row| aligned.cells(row).1).sum();
+            let all: usize = (0..count).map(|row| aligned.cells(row).all).sum();
             (aligned.found * 1_000_000 / all.max(1), aligned.above)
         })
     }
 
-    /// Cells of a row of ours that its evidence holds under their own names, all of them, and the first that it does
-    /// not hold.
-    fn cells(&self, row: usize) -> (usize, usize, Option<&'a [String]>) {
+    fn cells(&self, row: usize) -> RowCells<'a> {
         let content = self.rows[row].map_or_else(Vec::new, |evidence| words(&evidence.content));
         let y = self.above + row;
         let cells = self.grid.rows[y].iter().enumerate().filter_map(|(x, cell)| Some((x, (*cell)?)));
@@ -271,7 +278,11 @@ impl<'a> Aligned<'a> {
             in_order(&cell.words, &ours) && content.windows(fact.len()).any(|run| run == fact)
         };
         let (held, lost): (Vec<_>, Vec<_>) = cells.partition(|(x, cell)| holds(*x, cell));
-        (held.len(), held.len() + lost.len(), lost.first().map(|(_, cell)| cell.words.as_slice()))
+        RowCells {
+            found: held.len(),
+            all: held.len() + lost.len(),
+            first_lost: lost.first().map(|(_, cell)| cell.words.as_slice()),
+        }
     }
 
     /// Whether the page has a name for the column.
@@ -283,7 +294,7 @@ impl<'a> Aligned<'a> {
 
     fn check(&self, place: &str, tallies: &mut Tallies) {
         for row in 0..self.ours.rows.len() {
-            let (good, all, lost) = self.cells(row);
+            let RowCells { found: good, all, first_lost: lost } = self.cells(row);
             let lost = || format!("{place} row {}: {good} of {all}, not {}", row + 1, start(lost.unwrap_or_default()));
             tallies.cells.add(good, all, lost);
         }
@@ -294,7 +305,7 @@ impl<'a> Aligned<'a> {
         }
     }
 
-    /// Rows below our last are its footer, which stands in the evidence of the whole table.
+    /// Rows below the program's last are the footer, which is in the evidence of the whole table.
     fn check_footer(&self, place: &str, made: &Split, tally: &mut Tally) {
         let tables = made.evidences.iter().filter(|evidence| evidence.table == Some(self.ours.number));
         let tables = tables.filter(|evidence| evidence.kind == Kind::Table);
@@ -307,7 +318,8 @@ impl<'a> Aligned<'a> {
         }
     }
 
-    /// Every cell above our first row is in the name of its column, or in the caption where it covers the whole table.
+    /// Every cell above the program's first row is in the name of its column, or in the caption if it covers the whole
+    /// table.
     fn check_header(&self, place: &str, tally: &mut Tally) {
         for y in 0..self.above {
             for (x, cell) in self.grid.rows[y].iter().enumerate() {
@@ -337,7 +349,7 @@ fn check_lengths(name: &str, made: &Split, tally: &mut Tally) {
     }
 }
 
-/// What the checks of tables say of a page.
+/// The checks of the tables of a page.
 fn tables_of(source: &str, made: &Split) -> Tallies {
     let mut tallies = Tallies::default();
     check_tables("x", &Element::read(source), made, &mut tallies);

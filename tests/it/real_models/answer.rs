@@ -1,4 +1,4 @@
-//! Citations that a real model is asked for.
+//! Citation repair by a real model.
 
 use ragonite::base::{CancelToken, Language};
 use ragonite::inference::Completion;
@@ -26,8 +26,8 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
         let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
         let (text, citations) = (said.to_owned(), Vec::new());
         let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
-        let answer = repair_citations(&mut generator, (unnamed, "Which colour has the door?"), &cancel, &mut |_| {});
-        // It may have named none, or one that says nothing of the sort.
+        let answer = repair_citations(&mut generator, unnamed, "Which colour has the door?", &cancel, &mut |_| {});
+        // The model may name no source, or none that supports the answer.
         let Some(named) = &answer.named else {
             assert_eq!((answer.text.as_str(), &answer.citations), (said, &Vec::new()));
             continue;

@@ -1,4 +1,4 @@
-//! What needs a real generator and more than its crate: prompts, answers and explanations by SmolLM2-135M.
+//! Tests with a real generator across crates: prompts, answers and explanations by SmolLM2-135M.
 
 mod answer;
 mod prompt;
@@ -12,10 +12,10 @@ use ragonite::inference::GeneratorSettings;
 use ragonite::llama::LlamaGenerator;
 use ragonite::rag::retrieval::{Hit, HitExplanation};
 
-/// The weights of the profile `tiny` in the folder of models.
+/// The weights of the profile `tiny` within the folder of models.
 const TINY: &str = "smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// The generator of `tiny`, where its weights are.
+/// The generator of `tiny`, if its weights are available.
 fn tiny() -> Option<LlamaGenerator> {
     let path = ragonite_testing::weights(TINY)?;
     let go_on = Box::new(|_| ControlFlow::Continue(()));

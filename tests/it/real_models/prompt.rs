@@ -1,4 +1,4 @@
-//! Prompts by the vocabulary of real models: the tokens they are, and what two prompts have in common.
+//! Prompts with real tokenizers: their tokens, and shared prefixes.
 
 use std::ops::ControlFlow;
 
@@ -68,7 +68,7 @@ fn smollm2_reads_exactly_these_tokens() {
 
 #[test]
 fn qwen2_5_reads_exactly_these_tokens() {
-    // The profile `tiny`, which is what the tests are given, has no Qwen model.
+    // The profile `tiny`, which the tests have, has no Qwen model.
     let path = ragonite_testing::models_folder().join(QWEN_WEIGHTS);
     if !path.is_file() {
         println!("skipped: {} is missing", path.display());

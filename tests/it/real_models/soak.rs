@@ -1,6 +1,6 @@
-//! Cancelling at random moments, over and over, on real weights: SmolLM2-135M (profile `tiny`).
+//! Cancels at random moments, over and over, with real weights: SmolLM2-135M (profile `tiny`).
 //!
-//! The work runs in a process of its own, so that its memory is nobody else's. `RAGONITE_CANCELS` says how often.
+//! The work runs in a process of its own, to measure its memory. `RAGONITE_CANCELS` sets the number.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use ragonite::rag::answer::Answer;
 use ragonite::rag::attribution::{AnswerSource, AttributionSettings, Engines, ExplainInput, SourceVector, explain};
 use ragonite::rag::prompt::{Part, Prompt, Segment};
 
-/// Cancellations where nothing else is said.
+/// Default number of cancellations.
 const CANCELS: usize = 15;
 
-/// What the resident memory may differ by between the first rounds and the last.
+/// Largest difference in resident memory between the first rounds and the last.
 const FLAT: u64 = 50_000_000;
 
 /// Set in the process that does the work.
@@ -64,11 +64,11 @@ struct Soak {
     path: PathBuf,
     generator: LlamaGenerator,
     embedder: HashEmbedder,
-    /// What the next question is compared with.
+    /// The expected answer to the next question.
     expected: Completion,
     /// State of the random numbers.
     random: u64,
-    /// Work that was cancelled, and work that was over before, by phase.
+    /// Cancelled work, and work that was finished before, by phase.
     counts: [[usize; 2]; PHASES.len()],
 }
 
@@ -91,7 +91,7 @@ impl Soak {
                 let said = self.generator.generate(&reference(), &CancelToken::never(), &mut |_| {}).unwrap();
                 assert_eq!(said.tokens, self.expected.tokens, "after {phase:?} in round {round}");
             }
-            // The first rounds bring everything into memory that is needed once.
+            // The first rounds allocate what is needed once.
             if round > 0 {
                 let now = resident_memory().unwrap_or(0);
                 most = most.max(now);
@@ -115,10 +115,10 @@ impl Soak {
         usize::try_from(self.random % (end as u64)).unwrap()
     }
 
-    /// Begins the work of `phase` and cancels it somewhere; false where it was over before.
+    /// Starts the work of `phase` and cancels it at a random moment; false if it finished before.
     fn cancel(&mut self, phase: Phase, round: usize) -> bool {
         let request = asked(round);
-        // As often as the work looks at its token, about.
+        // About as many checks of the cancel token as the work makes.
         let checks = match phase {
             Phase::Load => 280,
             Phase::Read => 10,
@@ -192,7 +192,7 @@ impl Soak {
     }
 }
 
-/// Loads the weights, or ends that when it is told for the time after `moment` how far it is.
+/// Loads the weights, cancelled at the progress report number `moment`.
 fn load(path: &Path, moment: usize) -> Result<LlamaGenerator, InferenceError> {
     let settings = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
     let mut told = 0;
@@ -211,12 +211,12 @@ fn request(contents: &[String]) -> GenerateRequest {
     GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens: 8, draft: Vec::new() }
 }
 
-/// The question that must be answered the same all the time.
+/// The question whose answer must never change.
 fn reference() -> GenerateRequest {
     request(&["Name three fruits.".to_owned()])
 }
 
-/// About 300 tokens, others in every round.
+/// About 300 tokens, different in every round.
 fn asked(round: usize) -> GenerateRequest {
     let source = |name: &str| format!("{name} {round} opens at {} and closes late. ", round % 24).repeat(10);
     let question = "When does the office open?".to_owned();

@@ -93,7 +93,7 @@ impl Searches<'_> {
                 eta.at(before.0 + now.done, before.1 + now.remembered);
                 output.progress(&step.line(&eta.line_of(&doing, Instant::now())));
             };
-            let resumed = ask_again((asking, speaker.as_mut()), memory, &part.questions, &bench.cancel, &mut tell)?;
+            let resumed = ask_again(asking, speaker.as_mut(), memory, &part.questions, &bench.cancel, &mut tell)?;
             from_cache += resumed.remembered;
             asked.extend(resumed.asked);
         }
