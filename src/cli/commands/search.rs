@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::report;
 use crate::args::Search;
 use ragonite_app::Problem;
-use ragonite_base::{CancelSource, CancelToken, Language, clean_text};
+use ragonite_base::{CancelSource, CancelToken, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
 use ragonite_rag::answer::{
