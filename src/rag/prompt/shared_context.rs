@@ -281,7 +281,7 @@ mod tests {
             }
             for (hit, text) in hits.iter().zip(&contexts.of_hits) {
                 prop_assert!(text.contains(&hit.content));
-                let around = contexts.around.iter().filter(|around| around.ranks.contains(&hit.rank)).map(|around| &around.text);
+                let around = contexts.around.iter().filter(|one| one.ranks.contains(&hit.rank)).map(|one| &one.text);
                 for line in hit.text.lines() {
                     let is_said = contexts.of_hits.iter().chain(around.clone()).any(|text| text.contains(line));
                     prop_assert!(is_said, "{line}");

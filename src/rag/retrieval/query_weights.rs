@@ -349,7 +349,8 @@ mod tests {
             prop_assert_eq!(weights.len(), sub_queries.len());
             prop_assert!(weights.iter().all(|weight| *weight > 0.0 && *weight <= QUESTION_WEIGHTS.document));
             let rank = |confidence: Confidence| (confidence > Confidence::Low, confidence.document().is_some());
-            let no_more = sub_queries.iter().zip(&weights).skip(1).filter(|(sub_query, _)| rank(sub_query.confidence) <= rank(now));
+            let others = sub_queries.iter().zip(&weights).skip(1);
+            let no_more = others.filter(|(sub_query, _)| rank(sub_query.confidence) <= rank(now));
             prop_assert!(no_more.into_iter().all(|(_, weight)| *weight < weights[0]));
         }
 
