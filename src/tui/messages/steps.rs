@@ -185,7 +185,7 @@ impl Words {
     }
 
     /// Name of a retriever.
-    pub(crate) fn retriever(self, retriever: Retriever) -> &'static str {
+    pub(crate) fn retriever_name(self, retriever: Retriever) -> &'static str {
         match retriever {
             Retriever::Dense => self.by_meaning(),
             Retriever::Lexical => self.by_words(),

@@ -218,7 +218,7 @@ fn found_by(part: &ScorePart, sub_queries: &[SubQuery], words: Words) -> String 
         SubQueryRole::History => format!("{} {back}", words.role(part.role)),
         other => words.role(other).to_owned(),
     };
-    let (how, score) = (words.retriever(part.retriever), words.decimal(part.score, 2));
+    let (how, score) = (words.retriever_name(part.retriever), words.decimal(part.score, 2));
     format!("{text} {how} {} ({score})", part.rank)
 }
 

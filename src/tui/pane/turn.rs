@@ -10,7 +10,7 @@ use crate::action::{Action, Place};
 use crate::keymap::Keymap;
 use crate::look::Look;
 use crate::markdown::{self, Mark, MarkdownLook, render};
-use crate::messages::{Noun, Words};
+use crate::messages::Noun;
 use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
 use crate::token_meter;
