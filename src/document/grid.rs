@@ -189,7 +189,7 @@ pub(super) fn drop_empty_rows(rows: &mut Vec<GridRow>) {
     rows.retain(|row| row.filled().next().is_some());
 }
 
-/// Drops columns without text; full-width rows keep theirs in the first place.
+/// Drops columns in which every cell also covers the column to the left.
 pub(super) fn drop_repeated_columns(rows: &mut [GridRow]) {
     let width = rows.first().map_or(0, |row| row.places.len());
     let repeats = |column: usize| {
@@ -203,7 +203,7 @@ pub(super) fn drop_repeated_columns(rows: &mut [GridRow]) {
     keep_columns(rows, &used);
 }
 
-/// Drops columns in which no row has any text, rows over the full width aside: these keep theirs in the first place.
+/// Drops columns without text; full-width rows keep theirs in the first place.
 pub(super) fn drop_empty_columns(rows: &mut [GridRow]) {
     let width = rows.first().map_or(0, |row| row.places.len());
     let mut used = vec![false; width];
