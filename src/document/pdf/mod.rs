@@ -4,9 +4,8 @@
 //! A PDF holds only positioned glyphs, so all structure is inferred from the look of the page:
 //!
 //! ```text
-//! content (glyphs, drawn lines) -> line (words) -> ruled, layout, table (columns, tables) -> page_layout (reading
-//! order)
-//!   -> running_headers (removed) -> heading (levels) -> blocks
+//! content (glyphs, drawn lines) -> line (words) -> ruled, layout, table (columns, tables)
+//!   -> page_layout (reading order) -> running_headers (removed) -> heading (levels) -> blocks
 //! ```
 //!
 //! Invariants: pages, instructions, glyphs and unpacked bytes are bounded; an unreadable page does not affect others.
