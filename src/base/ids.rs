@@ -61,6 +61,7 @@ pub struct DomainNameError(String);
 const LONGEST_NAME: usize = 64;
 
 impl DomainName {
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -29,7 +29,7 @@ const MOST_ANCESTORS: usize = 32;
 /// Maximum of first-level headings examined for a title.
 const MOST_TITLES: usize = 8;
 
-/// Ids and classes of boilerplate inside the content.
+/// Ids and classes of content in wikis and themes, the surest first.
 const CONTENT: &[&str] = &[
     "wiki-body",
     "mw-content-text",
@@ -42,7 +42,7 @@ const CONTENT: &[&str] = &[
 ];
 /// Wikis call their content this, other sites anything.
 const MAIN_CONTENT: &str = "main-content";
-/// Ids and classes of boilerplate that stands in the content.
+/// Ids and classes of boilerplate inside the content.
 const ALWAYS: &[&str] = &[
     "mw-editsection",
     "mw-jump-link",

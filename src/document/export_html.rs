@@ -1,9 +1,10 @@
-//! Confluence spaces exported as HTML: an index page, a file for each page, the attachments.
+//! Confluence spaces exported as HTML: an index page, a file per page, and attachments.
 //!
-//! Takes the archive, gives a document for each page, then one for each attachment that is a document; a page on its
-//! own, from an archive that was unpacked, reads the same.
-//! Invariants: the index is no document; what the export adds to a page (space before the title, breadcrumbs, author,
-//! attachments, comments) becomes title, ancestors, date and blocks, never part of the content.
+//! Takes the archive; gives a document per page, then one per attachment that is a document. A page from an unpacked
+//! archive reads the same.
+//! Invariants: the index is not a document; additions of the export (space before the title, breadcrumbs, author,
+//! attachments, comments) become title, ancestors, date and blocks, never content.
+//! Not here: reading pages (`html`).
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -21,16 +22,16 @@ use ragonite_base::{CancelToken, clean_line};
 
 const INDEX: &str = "index.html";
 
-/// Between the space and the title of a page.
+/// Separator between space and page title.
 const AFTER_SPACE: &str = " : ";
 
-/// Elements between two looks at whether the work is cancelled.
+/// Elements between two checks for cancellation.
 const STEP: usize = 1_024;
 
-/// Pages above a page.
+/// Maximum of pages above a page.
 const DEEPEST_HIERARCHY: usize = 64;
 
-/// Whether the start of an `index.html` is that of an export.
+/// Whether an `index.html` is that of an export.
 pub(super) fn is_index(start: &[u8]) -> bool {
     encoding::decode_start(start).is_some_and(|text| {
         text.contains("confluence") || text.contains("Confluence") || text.contains("id=\"space-details\"")
@@ -76,7 +77,7 @@ struct Export<'a, 'v> {
     place: &'a Place<'a>,
     archive: Archive,
     index: Index,
-    /// Path of an attached file -> its name and where its page stands.
+    /// Path of an attached file -> its name and the metadata of its page.
     attached: HashMap<String, (String, Inherited)>,
     names: Names,
 }
@@ -101,7 +102,7 @@ impl Export<'_, '_> {
         Ok(self.walk.emit(&member, document))
     }
 
-    /// Hands out an attached file where it is a document; pictures and the like are named by their page.
+    /// Emits an attached file if it is a document; other files are named by their page.
     fn file(&mut self, path: &str, entry: &Entry) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let (name, within) = self.attached.remove(path).unwrap_or_default();
@@ -121,7 +122,7 @@ impl Export<'_, '_> {
     }
 }
 
-/// Reads one page of an export that was unpacked.
+/// Reads a page of an unpacked export.
 pub(super) fn read_page(place: &Place<'_>, text: &str, cancel: &CancelToken) -> Result<Document, DocumentError> {
     let name = place.own_name();
     if name.file_name().is_some_and(|name| name == INDEX) {
@@ -134,12 +135,12 @@ fn has_ending_of_page(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
 }
 
-/// What the index says of the space and its pages. Each title is held once, however many pages stand below it.
+/// The index's information about the space and its pages. Each title is held once.
 #[derive(Debug, Default)]
 struct Index {
     space: Option<String>,
     items: Vec<Item>,
-    /// File of a page -> the item that links to it.
+    /// Page file -> item that links to it.
     files: HashMap<String, usize>,
 }
 
@@ -147,7 +148,7 @@ struct Index {
 #[derive(Debug)]
 struct Item {
     title: Option<String>,
-    /// The item it stands in.
+    /// The enclosing item.
     above: Option<usize>,
 }
 
@@ -158,7 +159,7 @@ impl Index {
         let mut index = Self { space: space_name(root), ..Self::default() };
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
         for (step, node) in elements(root, |element| matches!(element.name(), "li" | "a")).enumerate() {
-            // What stands between an element and its item may be deep.
+            // The path between an element and its item may be deep.
             if step.is_multiple_of(STEP) && cancel.is_canceled() {
                 break;
             }
@@ -176,7 +177,7 @@ impl Index {
         index
     }
 
-    /// Titles of the pages above, outermost first: the items around the page's own, each with its link first.
+    /// Titles of the pages above, outermost first: the items around the page's own.
     fn ancestors(&self, file: &str) -> Vec<String> {
         let above = |number: usize| self.items.get(number).and_then(|item| item.above);
         let first = self.files.get(file).and_then(|own| above(*own));
@@ -187,7 +188,7 @@ impl Index {
     }
 }
 
-/// The space's name, from the table of its details.
+/// The space's name, from the details table.
 fn space_name(root: NodeRef<'_, Node>) -> Option<String> {
     let mut rows = elements(root, |element| element.name() == "tr");
     rows.find_map(|row| {
@@ -234,7 +235,7 @@ impl Page {
         document.date = made.as_deref().and_then(date_in).or(document.date);
         let attachments = attachments(root);
         let names: Vec<&str> = attachments.iter().map(|file| file.name.as_str()).collect();
-        // A page without any content of its own is reported as such, whoever made it.
+        // A page without content is reported as such, whoever made it.
         let made = made.filter(|_| !document.blocks.is_empty());
         let about = about(&document.title, made, &names);
         document.blocks.extend(about);
@@ -243,7 +244,7 @@ impl Page {
     }
 }
 
-/// What is known of a page besides its content. It stands under the title, for it belongs to none of the page's parts.
+/// Metadata of a page, as blocks under the title.
 pub(super) fn about(title: &str, made: Option<String>, attached: &[&str]) -> Vec<Block> {
     let attached = (!attached.is_empty()).then(|| format!("Attachments: {}", attached.join(", ")));
     let mut blocks: Vec<Block> = made.into_iter().chain(attached).map(Block::Text).collect();
@@ -253,7 +254,7 @@ pub(super) fn about(title: &str, made: Option<String>, attached: &[&str]) -> Vec
     blocks
 }
 
-/// `Created by A, last modified by B on Oct 21, 2020`, in the language of the space.
+/// The date in `Created by A, last modified by B on Oct 21, 2020`, in the language of the space.
 fn date_in(made: &str) -> Option<String> {
     let at = [" on ", " am ", " le ", " el "].iter().filter_map(|word| Some(made.rfind(word)? + word.len())).max()?;
     let date = made[at..].trim();
@@ -286,9 +287,9 @@ fn comments(root: NodeRef<'_, Node>, cancel: &CancelToken) -> Vec<Block> {
     blocks
 }
 
-/// The part of the page below a heading of the export.
+/// The section below a heading of the export.
 fn section<'a>(root: NodeRef<'a, Node>, id: &str) -> Option<NodeRef<'a, Node>> {
-    // The page's own headings may be called the same.
+    // The page's own headings may have the same id.
     let headings = elements(root, |element| element.attr("id") == Some(id) && has_class(element, "pageSectionTitle"));
     headings.last()?.ancestors().find(|node| node.value().as_element().is_some_and(|e| has_class(e, "pageSection")))
 }

@@ -1,7 +1,7 @@
-//! Which format a file is in, by what it holds first and by its name second.
+//! Detects the format of a file, by its content first and its name second.
 //!
-//! Takes a name and the first [`LOOK`] bytes. A ZIP archive is only known to be one here; what it is in truth its
-//! list of members tells (`archive`).
+//! Takes a name and the first [`LOOK`] bytes, gives a [`Format`]. A ZIP archive is only known as such; its member list
+//! decides (`archive`).
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -44,35 +44,35 @@ pub enum Format {
     ConfluenceHtmlExport,
     /// A Confluence space exported as XML.
     ConfluenceXmlExport,
-    /// The `entities.xml` of such an export on its own.
+    /// The `entities.xml` of an XML export on its own.
     ConfluenceEntities,
 }
 
-/// Why a content is in no [`Format`].
+/// Content of no supported [`Format`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoFormat {
-    /// Nothing tells.
+    /// Unknown.
     Unknown,
-    /// It is known, and cannot be read.
+    /// Known but not supported.
     Refused {
-        /// What it is, with its article.
+        /// What it is, with an article.
         what: Cow<'static, str>,
         /// What to do about it.
         remedy: Cow<'static, str>,
     },
 }
 
-/// What a format was told by.
+/// The basis of a detected format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToldBy {
     Content,
     Name,
 }
 
-/// How far into a file it is looked at, in bytes.
+/// Number of bytes examined.
 pub(super) const LOOK: usize = 64 << 10;
 
-/// Header fields that every mail program writes and nobody else.
+/// Header fields that every mail program writes, and no other program.
 const MAIL_FIELDS: &[&str] = &["message-id", "mime-version", "received", "return-path", "delivered-to", "x-mailer"];
 
 const SAVE_AS: &str = "save what matters of it as PDF, DOCX or HTML";
@@ -82,7 +82,7 @@ const DAMAGED: &str = "damaged: it does not begin as its name promises";
 const GET_ANEW: &str = "open it in the program it comes from and save it again, or get it anew from its source";
 const NO_DOCUMENT: &str = "only documents are read";
 
-/// Beginnings of files that are not read, what they are and what to do about it.
+/// Signatures of unsupported files, with what they are and the remedy.
 const REFUSED: &[(&[u8], &str, &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "a PNG image", ONLY_TEXT),
     (b"\xff\xd8\xff", "a JPEG image", ONLY_TEXT),
@@ -107,11 +107,11 @@ const REFUSED: &[(&[u8], &str, &str)] = &[
     (b"%!PS", "PostScript", "save it as PDF"),
 ];
 
-/// Old Office files and Outlook messages.
+/// Signature of old Office files and Outlook messages.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 impl Format {
-    /// The format that the ending of a name promises.
+    /// The format of a file extension.
     pub fn of_name(name: &Path) -> Option<Self> {
         let ending = name.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -132,7 +132,7 @@ impl Format {
         })
     }
 
-    /// The format of a content that starts with `bytes`, and what told it.
+    /// The format of content that starts with `bytes`, and the basis of the decision.
     pub(super) fn of(name: &Path, bytes: &[u8]) -> Result<(Self, ToldBy), NoFormat> {
         let start = &bytes[..bytes.len().min(LOOK)];
         let named = Self::of_name(name);
@@ -159,10 +159,10 @@ impl Format {
     }
 }
 
-/// The format where the name has to tell.
+/// The format if the name has to decide.
 fn of_name_and_text(name: &Path, named: Option<Format>, text: &str) -> Result<(Format, ToldBy), NoFormat> {
     match named {
-        // Web applications call their tables `.xls`, whatever they write.
+        // Web applications name their tables `.xls`, whatever they write.
         Some(Format::Workbook) if text.starts_with('<') => Ok((Format::Html, ToldBy::Name)),
         Some(Format::Workbook) if text.contains(['\t', ';', ',']) => Ok((Format::Delimited, ToldBy::Name)),
         Some(Format::Docx | Format::Workbook | Format::Pdf | Format::Zip) => {
@@ -183,7 +183,7 @@ fn of_signature(start: &[u8], named: Option<Format>) -> Result<Option<Format>, N
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") || start.starts_with(b"PK\x07\x08") {
         return Ok(Some(Format::Zip));
     }
-    // PDF allows other bytes before its own; a text may talk about it.
+    // PDF allows bytes before its signature; a text may mention the signature.
     let pdf = start.windows(5).take(1_024).position(|five| five == b"%PDF-");
     if pdf.is_some_and(|at| at == 0 || named == Some(Format::Pdf) || start.contains(&0)) {
         return Ok(Some(Format::Pdf));
@@ -201,14 +201,14 @@ fn of_signature(start: &[u8], named: Option<Format>) -> Result<Option<Format>, N
         return Err(refused("a video or an image", NO_DOCUMENT));
     }
     let known = REFUSED.iter().find(|(signature, ..)| start.starts_with(signature));
-    // A short signature of letters is also how a text may begin.
+    // Text may begin with the letters of a short signature.
     let known = known.filter(|(signature, ..)| {
         signature.len() > 4 || signature.iter().any(|byte| *byte >= 0x80 || *byte < 0x20) || start.contains(&0)
     });
     known.map_or(Ok(None), |(_, what, remedy)| Err(refused(what, remedy)))
 }
 
-/// The format of a text that leaves no doubt.
+/// The format of a text, if it is unambiguous.
 fn of_text(named: Option<Format>, start: &str) -> Option<Format> {
     if start.starts_with(['{', '[']) {
         return of_json(named, start);
@@ -235,8 +235,7 @@ fn of_text(named: Option<Format>, start: &str) -> Option<Format> {
     }
 }
 
-/// Whether markup is no page but XML whose text stands for other text: nothing of it can be read without replacing that,
-/// and a small file can stand for one that fills the memory.
+/// Whether XML defines entities, which would have to be expanded: a small file can expand to more than the memory.
 fn defines_entities(text: &str) -> bool {
     let mut rest = text.trim_start();
     while let Some(inner) = rest.strip_prefix("<?").or_else(|| rest.strip_prefix("<!--")) {
@@ -268,7 +267,7 @@ fn of_json(named: Option<Format>, start: &str) -> Option<Format> {
     Some(if start.starts_with('[') || one_a_line { Format::JsonPages } else { Format::Json })
 }
 
-/// An export marks its pages in ways that a page saved from a browser, which has `ajs-` fields, does not.
+/// Whether a page is from an export. A page saved from a browser has `ajs-` fields instead.
 fn is_exported_page(start: &str) -> bool {
     let marks = ["id=\"breadcrumb", "class=\"page-metadata\"", "class=\"pageSectionTitle\""];
     start.contains("id=\"title-text\"")

@@ -1,9 +1,9 @@
-//! A table's cells as the source writes them -> a full grid.
+//! Fills a table's cells into a full grid.
 //!
-//! Takes rows of cells with spans and marks, gives the rows of a grid in which merged cells fill every place they cover.
-//! Invariants: every row is equally wide; each cell's text is kept; places beyond the cells that were written are
-//! bounded over the whole document, so a hostile table costs bounded memory.
-//! Not here: what the rows mean (`header`, `table`).
+//! Takes rows of cells with spans, gives grid rows in which merged cells fill every place they cover.
+//! Invariants: every row is equally wide; each cell's text is kept; places beyond the written cells are bounded over
+//! the whole document, so a hostile table costs bounded memory.
+//! Not here: the meaning of the rows (`header`, `table`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use ragonite_base::CancelToken;
 const WIDEST_SPAN: usize = 1_000;
 /// The largest span that HTML allows for rows.
 const TALLEST_SPAN: usize = 65_534;
-/// Places in one grid: 100,000 rows of 40 columns.
+/// Maximum of places in one grid: 100,000 rows of 40 columns.
 const MOST_PLACES: usize = 4_000_000;
-/// Places that cells of one document may cover beyond their own.
+/// Maximum of places that a document's cells may cover beyond their own.
 const MOST_COVERED: usize = 2_000_000;
-/// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
+/// Maximum of bytes of text repeated for merged cells in one document; beyond it the repetitions stay empty.
 const MOST_REPEATED: usize = 16 << 20;
 
-/// Rows between two looks at whether the work is cancelled.
+/// Rows between two checks for cancellation.
 const STEP: usize = 256;
 
-/// A row as written.
+/// A row as in the source.
 pub(super) type RawRow = (Section, Vec<RawCell>);
 
-/// What the merged cells of a document may still take, and whether its tables are still wanted.
+/// What the merged cells of a document may still use, and whether the work is cancelled.
 #[derive(Debug)]
 pub(super) struct Room {
     places: usize,
@@ -43,7 +43,7 @@ impl Default for Room {
     }
 }
 
-/// A place in the grid: which cell covers it.
+/// A place in the grid, and its cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Place {
     /// Text in lines.
@@ -51,7 +51,7 @@ pub(super) struct Place {
     pub header: bool,
     pub bold: bool,
     pub shade: Option<Arc<str>>,
-    /// Number of the cell within its table, equal for all places that one merged cell covers; 0 for no cell.
+    /// Number of its cell, equal for all places of a merged cell; 0 for no cell.
     pub cell: usize,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Place {
 pub(super) struct GridRow {
     pub section: Section,
     pub places: Vec<Place>,
-    /// Its one text belongs to no column: it names the table or a part of it, or is a remark.
+    /// Its only text belongs to no column: a name of the table or of a part, or a remark.
     pub full_width: bool,
 }
 
@@ -71,12 +71,12 @@ impl GridRow {
         self.places.len() > 1 && first != 0 && self.places.iter().all(|place| place.cell == first)
     }
 
-    /// Whether the source writes nothing but a first cell in a row of a table with several columns.
+    /// Whether the source has only a first cell in a row of a table with several columns.
     pub(super) fn is_single(&self) -> bool {
         self.is_alone() && self.places.iter().skip(1).all(|place| place.cell == 0)
     }
 
-    /// Whether only the first of several places says something.
+    /// Whether only the first of several places has text.
     pub(super) fn is_alone(&self) -> bool {
         let mut places = self.places.iter();
         places.next().is_some_and(|first| !first.text.is_empty())
@@ -88,14 +88,13 @@ impl GridRow {
         self.places.iter().filter(|place| !place.text.is_empty())
     }
 
-    /// The text of a row whose cells are one, or of which one says something.
+    /// The text of a row with one filled cell.
     pub(super) fn only_text(&self) -> &str {
         self.filled().next().map_or("", |place| &place.text)
     }
 }
 
-/// Puts every cell in all the places it covers. Nothing where the grid would be larger than any real table, or where the
-/// work is cancelled.
+/// Puts every cell in all places it covers. None if the grid would be implausibly large, or if cancelled.
 pub(super) fn fill(rows: &[RawRow], room: &mut Room) -> Option<Vec<GridRow>> {
     let mut grid: Vec<GridRow> =
         rows.iter().map(|(section, _)| GridRow { section: *section, ..GridRow::default() }).collect();
@@ -115,7 +114,7 @@ pub(super) fn fill(rows: &[RawRow], room: &mut Room) -> Option<Vec<GridRow>> {
             let down = cell.marks.rows.clamp(1, TALLEST_SPAN).min(ends[y] - y);
             room.places = room.places.checked_sub(columns * down - 1)?;
             for (offset, row) in grid[y..y + down].iter_mut().enumerate() {
-                // A span from above may push a cell far to the right of the cells in its row.
+                // A span from above may push a cell far to the right.
                 room.places = room.places.checked_sub(x.saturating_sub(row.places.len()))?;
                 let own = if offset == 0 { Own::Row } else { Own::None };
                 lay(row, x..x + columns, &Laid { cell, number, own }, &mut room.repeated);
@@ -141,7 +140,7 @@ fn level(mut grid: Vec<GridRow>, room: &mut Room) -> Option<Vec<GridRow>> {
     Some(grid)
 }
 
-/// For each row, where its section ends: no cell reaches into the next one.
+/// The end of each row's section: no cell reaches into the next one.
 fn section_ends(rows: &[RawRow]) -> Vec<usize> {
     let mut ends = vec![rows.len(); rows.len()];
     for y in (1..rows.len()).rev() {
@@ -150,22 +149,22 @@ fn section_ends(rows: &[RawRow]) -> Vec<usize> {
     ends
 }
 
-/// A cell on its way into the grid.
+/// A cell being placed.
 struct Laid<'a> {
     cell: &'a RawCell,
     number: usize,
     own: Own,
 }
 
-/// Whether a row is the one that the cell was written in.
+/// Whether a row is the cell's own.
 #[derive(PartialEq, Eq)]
 enum Own {
     Row,
     None,
 }
 
-/// Lays a cell over free columns of one row. Its first place always gets the text, a repetition only while that many
-/// bytes are left.
+/// Places a cell in free columns of one row. The first place always gets the text, a repetition only while bytes are
+/// left.
 fn lay(row: &mut GridRow, columns: Range<usize>, laid: &Laid<'_>, left: &mut usize) {
     if row.places.len() < columns.end {
         row.places.resize_with(columns.end, Place::default);
@@ -190,7 +189,7 @@ pub(super) fn drop_empty_rows(rows: &mut Vec<GridRow>) {
     rows.retain(|row| row.filled().next().is_some());
 }
 
-/// Drops columns that exist only because every cell in them also covers the column to their left.
+/// Drops columns in which every cell also covers the column to the left.
 pub(super) fn drop_repeated_columns(rows: &mut [GridRow]) {
     let width = rows.first().map_or(0, |row| row.places.len());
     let repeats = |column: usize| {
@@ -204,7 +203,7 @@ pub(super) fn drop_repeated_columns(rows: &mut [GridRow]) {
     keep_columns(rows, &used);
 }
 
-/// Drops columns in which no row has any text, rows over the full width aside: these keep theirs in the first place.
+/// Drops columns without text; full-width rows keep theirs in the first place.
 pub(super) fn drop_empty_columns(rows: &mut [GridRow]) {
     let width = rows.first().map_or(0, |row| row.places.len());
     let mut used = vec![false; width];

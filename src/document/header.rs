@@ -1,8 +1,7 @@
-//! Which leading rows of a table name its columns, and which leading columns name its rows.
+//! Detects which leading rows name a table's columns, and which leading columns name its rows.
 //!
-//! Takes the filled grid, gives their numbers, 0 where nothing tells.
-//! On real pages most headers are not marked as such: 65 of the 110 tables of the benchmark corpus have no header cell,
-//! and 58 of those show it by a bold first row.
+//! Takes the filled grid, gives their numbers, 0 if nothing decides. On real pages most headers are not marked as such:
+//! 65 of the 110 tables of the benchmark corpus have no header cell, and 58 of those show it by a bold first row.
 //! Not here: joining the names of several header rows (`table`).
 
 use std::collections::HashSet;
@@ -10,17 +9,17 @@ use std::collections::HashSet;
 use super::builder::Section;
 use super::grid::{GridRow, Place};
 
-/// More rows than this are never one header; a table of header cells only is one that was marked carelessly.
+/// Maximum of header rows; a table of header cells only was marked carelessly.
 const MOST_HEADER_ROWS: usize = 4;
-/// A column name is at most this long, in characters, where only the look of the words tells.
+/// Maximum characters of a column name, if only the words decide.
 const LONGEST_NAME: usize = 40;
-/// A key of a table of keys and values is at most this long, in characters.
+/// Maximum characters of a key in a key-value table.
 const LONGEST_KEY: usize = 80;
-/// A unit in brackets is at most this long, in characters.
+/// Maximum characters of a unit in brackets.
 const LONGEST_UNIT: usize = 16;
-/// More columns than this never name rows.
+/// Maximum of columns that name rows.
 const MOST_ROW_HEADERS: usize = 3;
-/// Wider tables are spreadsheets, in which only marks tell.
+/// Maximum of columns; in wider tables, which are spreadsheets, only marks decide.
 const MOST_COLUMNS: usize = 64;
 /// Last words of column names, English and German.
 const WORDS_OF_HEADERS: &[&str] = &[
@@ -96,7 +95,7 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "erklärung",
 ];
 
-/// Which leading rows and columns of a table are names.
+/// Numbers of leading name rows and name columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Names {
     /// Rows that name the columns.
@@ -105,7 +104,7 @@ pub(super) struct Names {
     pub row_headers: usize,
 }
 
-/// Tells names from values.
+/// Detects name rows and name columns.
 pub(super) fn name_columns(rows: &[GridRow]) -> Names {
     let header_rows = header_rows(rows);
     let row_headers = match row_headers(&rows[header_rows..], header_rows) {
@@ -115,13 +114,13 @@ pub(super) fn name_columns(rows: &[GridRow]) -> Names {
     Names { header_rows, row_headers }
 }
 
-/// The number of leading rows that are header.
+/// Number of leading header rows.
 pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     let marked = leading(rows, is_marked);
     if marked > 0 {
         return marked + rows[marked..].iter().take_while(|row| is_row_of_units(row)).take(1).count();
     }
-    // Bold cells only say that they are a header where others are not bold.
+    // Bold cells mark a header only if other rows are not bold.
     let bold = leading(rows, is_bold);
     if bold > 0 && bold < rows.len() {
         return bold + rows[bold..].iter().take_while(|row| is_row_of_units(row)).take(1).count();
@@ -141,8 +140,8 @@ pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && told())
 }
 
-/// The number of leading rows in which merged names stand over the names that divide them, above columns of values:
-/// `Site | Load | Load` over `Site | min | max`.
+/// Number of leading rows in which merged names stand over the names that divide them, above columns of values: `Site |
+/// Load | Load` over `Site | min | max`.
 fn divided_names(rows: &[GridRow]) -> usize {
     let Some(first) = rows.first().filter(|first| first.places.len() > 2) else { return 0 };
     let across = |row: &GridRow| row.places.windows(2).any(|pair| pair[0].cell == pair[1].cell && pair[0].cell != 0);
@@ -167,7 +166,7 @@ fn divided_names(rows: &[GridRow]) -> usize {
     if whole && filled && divides && (0..first.places.len()).any(values) { count } else { 0 }
 }
 
-/// Behind the first cell, years in order.
+/// Whether the first row has ordered years behind its first cell.
 fn is_row_of_years(rows: &[GridRow]) -> bool {
     let [first, _, ..] = rows else { return false };
     let year = |place: &Place| place.text.parse::<u16>().ok().filter(|year| (1900..2100).contains(year));
@@ -191,7 +190,7 @@ fn has_empty_corner(rows: &[GridRow]) -> bool {
     top.len() > 1 && left.len() > 1 && first.places[0].text.is_empty() && are_names(&top) && are_names(&left) && filled
 }
 
-/// Every cell is a unit in brackets.
+/// Whether every cell is a unit in brackets.
 fn is_row_of_units(row: &GridRow) -> bool {
     let is_unit = |text: &str| {
         let open = text.starts_with('(') && text.ends_with(')') || text.starts_with('[') && text.ends_with(']');
@@ -200,7 +199,7 @@ fn is_row_of_units(row: &GridRow) -> bool {
     !row.full_width && row.filled().next().is_some() && row.filled().all(|place| is_unit(place.text.trim()))
 }
 
-/// The number of leading columns that name their row.
+/// Number of leading columns that name their row.
 fn row_headers(data: &[GridRow], header: usize) -> usize {
     let width = data.first().map_or(0, |row| row.places.len());
     if width < 2 {
@@ -210,13 +209,13 @@ fn row_headers(data: &[GridRow], header: usize) -> usize {
     if marked == 0 && header == 0 && width == 2 && is_column_of_keys(data) { 1 } else { marked }
 }
 
-/// The column is marked as no column beside it is: by header cells, by bold text or by a background colour.
+/// Whether a column is marked unlike its neighbours: by header cells, bold text or a background colour.
 fn names_its_rows(rows: &[GridRow], column: usize) -> bool {
     let rows = || rows.iter().filter(|row| !row.full_width);
     let filled = |column: usize| rows().filter_map(move |row| row.places.get(column)).filter(|p| !p.text.is_empty());
     let width = rows().next().map_or(0, |row| row.places.len());
     let all = |column: usize, test: &dyn Fn(&Place) -> bool| filled(column).all(test);
-    // Of the columns beside it, one that is not marked in the same way tells that the mark means something.
+    // The mark counts only if another column lacks it.
     let stands_out = |test: &dyn Fn(&Place) -> bool| all(column, test) && (column + 1..width).any(|c| !all(c, test));
     let count = filled(column).count();
     if count >= 1 && stands_out(&|place| place.header) {
@@ -231,7 +230,7 @@ fn names_its_rows(rows: &[GridRow], column: usize) -> bool {
             }))
 }
 
-/// Whether keys and values alternate over four columns or more: every other column is marked, the ones between are not.
+/// Whether keys and values alternate over at least four columns: every other column is marked.
 pub(super) fn alternates_keys_and_values(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     let key = |place: &Place| place.header || place.bold;
@@ -244,27 +243,28 @@ pub(super) fn alternates_keys_and_values(rows: &[GridRow]) -> bool {
     width >= 4 && width.is_multiple_of(2) && (0..width).all(is_right) && !merged()
 }
 
-/// Short, different texts that name the values beside them.
+/// Whether the texts are short, different, and name the values beside them.
 fn is_column_of_keys(rows: &[GridRow]) -> bool {
     let pairs = || rows.iter().filter(|row| !row.full_width && row.places.len() == 2);
     let mut seen = HashSet::new();
     let is_key = |text: &str| !text.is_empty() && text.chars().count() <= LONGEST_KEY && !text.contains('\n');
     let keys = pairs().filter(|row| is_key(&row.places[0].text) && seen.insert(row.places[0].text.as_str())).count();
     match pairs().count() {
-        // Two texts side by side are a pair only where the first one stands out.
+        // Two texts are a pair only if the first one stands out.
         0 | 1 => pairs().any(|row| row.places[0].bold && !row.places[1].bold),
         count => keys * 5 >= count * 4,
     }
 }
 
-/// Leading rows that satisfy the test. Where too many do, only the first row and the rows its merged cells reach.
+/// Number of leading rows that satisfy the test. If too many do, only the first row and the rows its merged cells
+/// reach.
 fn leading(rows: &[GridRow], test: impl Fn(&GridRow) -> bool) -> usize {
     let count = rows.iter().take_while(|row| test(row)).count();
     if count == 0 {
         return 0;
     }
     if count <= MOST_HEADER_ROWS && count < rows.len() {
-        // A second header row divides columns of the first; a row that repeats nothing of it is data in disguise.
+        // A second header row divides columns of the first; otherwise it is data.
         return 1 + (1..count).take_while(|row| divides(&rows[*row - 1], &rows[*row])).count();
     }
     1 + (1..rows.len()).take_while(|row| shares_cell(&rows[*row - 1], &rows[*row])).count()
@@ -282,7 +282,7 @@ fn shares_cell(upper: &GridRow, lower: &GridRow) -> bool {
     upper.places.iter().zip(&lower.places).any(|(a, b)| a.cell == b.cell && a.cell != 0)
 }
 
-/// Marked by the source: in the table's head, or header cells. One header cell before data cells names the row instead.
+/// Whether the source marks the row as header. A single header cell before data cells names the row instead.
 fn is_marked(row: &GridRow) -> bool {
     if row.full_width {
         return false;
@@ -293,7 +293,7 @@ fn is_marked(row: &GridRow) -> bool {
     row.section == Section::Head || (header > 0 && all) || (header >= 2 && header * 2 > filled)
 }
 
-/// Where another header begins within a table: a whole row of header cells, none of them a number, above a row of data.
+/// The start of another header within a table: a row of header cells without numbers, above a row of data.
 pub(super) fn next_header(rows: &[GridRow]) -> Option<usize> {
     let is_header = |row: &GridRow| {
         let filled = row.filled().count();
@@ -307,21 +307,21 @@ pub(super) fn next_header(rows: &[GridRow]) -> Option<usize> {
         let after_data = is_data(&rows[at - 1]) || (*at > 1 && rows[at - 1].full_width && is_data(&rows[at - 2]));
         after_data && is_header(&rows[*at]) && is_data(&rows[at + 1])
     };
-    // A row in one cell above the header names what follows.
+    // A full-width row above the header names what follows.
     let at = (1..rows.len().saturating_sub(1)).find(begins)?;
     Some(if rows[at - 1].full_width { at - 1 } else { at })
 }
 
-/// Every cell with words is bold.
+/// Whether every cell with words is bold.
 fn is_bold(row: &GridRow) -> bool {
     let says_something = |place: &&Place| place.text.chars().any(char::is_alphanumeric);
     let cells = row.filled().filter(says_something).count();
-    // A single bold cell beside empty ones is the name of a value that nobody filled in.
+    // A single bold cell beside empty ones names a missing value.
     let enough = cells >= 2 || (cells == 1 && row.places.len() == 1);
     enough && row.filled().filter(says_something).all(|place| place.bold) && !row.full_width
 }
 
-/// The first row has one background colour that no other whole row has.
+/// Whether the first row has a background colour that no other whole row has.
 fn is_shaded_unlike_the_rest(rows: &[GridRow]) -> bool {
     let [first, rest @ ..] = rows else { return false };
     let shade = first.filled().next().and_then(|place| place.shade.as_ref());
@@ -336,14 +336,14 @@ fn is_shaded_unlike_the_rest(rows: &[GridRow]) -> bool {
         && !rest.iter().any(|row| !row.full_width && in_shade(row) && !repeats(row))
 }
 
-/// Short, different words in every cell of the first of several rows.
+/// Whether the first of several rows has short, different words in every cell.
 fn looks_like_names(rows: &[GridRow]) -> bool {
     let [first, rest @ ..] = rows else { return false };
     if rest.len() < 2 || first.places.len() < 2 || first.places.len() > MOST_COLUMNS {
         return false;
     }
     if first.places.iter().any(|place| place.header) {
-        // Marked cells that do not make a header name the rows.
+        // Marked cells that are not a header name the rows.
         return false;
     }
     let names: Vec<&str> = first.places.iter().map(|place| place.text.as_str()).collect();
@@ -354,31 +354,31 @@ fn looks_like_names(rows: &[GridRow]) -> bool {
         })
 }
 
-/// Some column has only numbers, dates or addresses below its name.
+/// Whether some column has only numbers, dates or addresses below its name.
 fn changes_type_below(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     (0..width).any(|column| {
         let below = || rows.iter().skip(1).filter_map(|row| row.places.get(column));
-        // What a formula gives where it fails is of no type.
+        // The result of a failed formula has no type.
         let filled = || below().filter(|place| !place.text.is_empty() && !is_failure(&place.text));
         filled().count() >= 2 && filled().all(|place| is_value(&place.text) || is_address(&place.text))
     })
 }
 
-/// Some column has the same few values again and again below its name.
+/// Whether some column repeats a few values below its name.
 fn has_few_values_below(rows: &[GridRow]) -> bool {
     let [first, rest @ ..] = rows else { return false };
     (0..first.places.len()).any(|column| {
         let values = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
-        // A merged cell says its value once.
+        // A merged cell counts once.
         let cells: HashSet<usize> = values().map(|place| place.cell).collect();
         let texts: HashSet<&str> = values().map(|place| place.text.as_str()).collect();
         cells.len() >= 4 && texts.len() * 2 <= cells.len() && !texts.contains(first.places[column].text.as_str())
     })
 }
 
-/// Behind the first column, some cell ends in a word that hardly stands for anything but a column. In the first one
-/// such words also name the values beside them.
+/// Whether a cell behind the first column ends in a typical word of column names. In the first column such words also
+/// name values.
 fn has_words_of_headers(row: &GridRow) -> bool {
     row.places.iter().skip(1).any(|place| {
         let word = place.text.split_whitespace().next_back().unwrap_or_default();
@@ -386,7 +386,7 @@ fn has_words_of_headers(row: &GridRow) -> bool {
     })
 }
 
-/// In a table of three columns or more, some column has only sentences below a short name.
+/// Whether, in a table of at least three columns, some column has only sentences below a short name.
 fn has_sentences_below(rows: &[GridRow]) -> bool {
     let [first, rest @ ..] = rows else { return false };
     let is_sentence = |text: &str| text.chars().count() >= 12 && text.ends_with('.') && text.contains(' ');
@@ -397,7 +397,7 @@ fn has_sentences_below(rows: &[GridRow]) -> bool {
         })
 }
 
-/// Whether a text is what spreadsheets show where a formula fails.
+/// Whether a text is a spreadsheet's error value.
 fn is_failure(text: &str) -> bool {
     matches!(text, "#DIV/0!" | "#N/A" | "#NAME?" | "#NULL!" | "#NUM!" | "#REF!" | "#VALUE!" | "#NV" | "#WERT!")
 }

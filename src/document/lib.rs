@@ -1,10 +1,10 @@
-//! Source file -> [`Document`]: what a page says, in reading order, free of its format.
+//! Reads source files into [`Document`]s: the text of a page in reading order, independent of its format.
 //!
-//! Takes files of the formats named in `Format`, gives titles, headings, paragraphs, lists and tables.
-//! Every reader feeds one `builder`, so text, lists and tables come out the same from every format.
+//! Takes files of the formats in `Format`; gives titles, headings, paragraphs, lists and tables. Every reader feeds the
+//! same `builder`, so all formats give the same structures.
 //! Invariants: text is clean (`base::clean_text`); merged cells are filled, so every row of a [`Table`] is as wide as
-//! its header; one bad file gives an error that names it and never stops the others.
-//! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
+//! its header; a bad file gives an error that names it and never stops others.
+//! Not here: storage (`index`).
 
 pub mod evidence;
 
@@ -65,11 +65,11 @@ use serde::{Deserialize, Serialize};
 /// A source page, parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Title as the page names itself; the file name without ending where it does not.
+    /// The page's own title, else the file name without extension.
     pub title: String,
-    /// Address of the page where the source names one.
+    /// URL of the page, if the source names one.
     pub url: Option<String>,
-    /// Date as the source writes it.
+    /// Date, as in the source.
     pub date: Option<String>,
     /// Wiki space or comparable container.
     pub space: Option<String>,
@@ -78,19 +78,19 @@ pub struct Document {
     pub ancestors: Vec<String>,
     /// Content in reading order.
     pub blocks: Vec<Block>,
-    /// Where the links in the content lead, in reading order.
+    /// Links in the content, in reading order.
     #[serde(default)]
     pub links: Vec<Link>,
 }
 
-/// A link in the content. Its text is part of the block; its target is kept here, so that it crowds out no words.
+/// A link in the content. The block has its text; the target is stored here, outside the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Index into [`Document::blocks`] of the block it stands in.
     pub block: usize,
     /// Its text, as it stands in the block.
     pub text: String,
-    /// Its target, as the source writes it. Never opened.
+    /// Its target, as in the source. Never opened.
     pub target: String,
 }
 
@@ -100,7 +100,7 @@ pub struct Link {
 pub enum Block {
     /// A heading.
     Heading {
-        /// 1, the outermost, to 6.
+        /// 1 (outermost) to 6.
         level: u8,
         /// Its text.
         text: String,
@@ -111,7 +111,7 @@ pub enum Block {
     List(List),
     /// A table.
     Table(Table),
-    /// What follows stands on this page of the source, from 1; for formats that have pages.
+    /// The following blocks are on this page of the source, from 1; for formats with pages.
     Page(u32),
 }
 
@@ -147,20 +147,20 @@ pub struct ListItem {
 /// A table as a full grid: merged cells are repeated in every place they cover.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
-    /// Caption where the source has one.
+    /// Caption, if any.
     pub caption: Option<String>,
-    /// Closing remark below the last row where the source has one.
+    /// Remark below the last row, if any.
     #[serde(default)]
     pub footer: Option<String>,
-    /// Column names; several header rows are joined with ` / `. Empty where nothing tells the names.
+    /// Column names; several header rows are joined with ` / `. Empty if no names were detected.
     pub header: Vec<String>,
-    /// How many leading columns name their row instead of holding a value.
+    /// Number of leading columns that name their row.
     #[serde(default)]
     pub row_headers: usize,
     /// Data rows, each as wide as the widest row of the table.
     pub rows: Vec<Vec<String>>,
-    /// Indexes into `rows` of the rows that the source draws as one cell across the whole table: they name a part of
-    /// the table or close it with a remark, and their text belongs to no column.
+    /// Indices of rows that are one cell across the whole table: they name a part of the table or are a remark, and
+    /// belong to no column.
     #[serde(default)]
     pub full_width: Vec<usize>,
 }

@@ -1,45 +1,44 @@
-//! Where the links of a document lead, noted while its blocks are built.
+//! Collects the links of a document while its blocks are built.
 //!
-//! Takes links as they open and close and the text between, gives each [`Link`] with the block it stands in.
-//! Invariants: a link's text is in its block; a link over several blocks is noted once in each; number and length of
-//! links are bounded; links within the page are no links of the document, but tell a table of contents (`toc`).
+//! Takes links as they open and close and the text between, gives each [`Link`] with its block.
+//! Invariants: a link's text is in its block; a link over several blocks is recorded in each; number and length of
+//! links are bounded; links within the page are not links of the document, but identify a table of contents (`toc`).
 //! Not here: opening a target. Nothing in the program does.
 
 use super::text_buffer::{Gap, Shape, TextBuffer};
 use super::{Block, Document, Link, List};
 use ragonite_base::clean_line;
 
-/// Links noted in one document; those beyond say little and cost memory.
+/// Maximum of links in a document.
 pub(super) const MOST: usize = 10_000;
-/// Bytes of a target; a longer one carries data and leads nowhere.
+/// Maximum bytes of a target; longer ones hold data.
 pub(super) const LONGEST_TARGET: usize = 2_048;
-/// Bytes of a link's text from which on no more is taken.
+/// Bytes after which a link's text is cut.
 pub(super) const LONGEST_TEXT: usize = 400;
-/// Blocks made of one table among which the place of a link is looked for.
+/// Maximum of blocks of one table that are searched for a link.
 const FARTHEST: usize = 100;
-/// Bytes of text that are looked through for the places of the links of one document. Links beyond stay with the last
-/// block that was found.
+/// Maximum bytes searched for the links of one document. Further links stay with the last block found.
 const MOST_SEARCHED: usize = 256 << 20;
-/// What looking at an empty text costs, in the same measure.
+/// Cost of examining an empty text, in the same unit.
 const GLANCE: usize = 16;
-/// Targets that run something or hold it instead of leading to it.
+/// Schemes that run or contain something instead of leading to it.
 const NO_PLACE: &[&str] = &["javascript:", "data:", "vbscript:", "about:", "blob:"];
 
 /// The links so far.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Address of the page itself: links to it are links within the page.
+    /// URL of the page itself: links to it are links within the page.
     page: Option<String>,
     settled: Vec<Noted>,
-    /// Links in what is being built: their block does not exist yet.
+    /// Links in a block that is still being built.
     pending: Vec<Noted>,
-    /// Links in tables that wait for their list to end; their blocks are counted among those tables.
+    /// Links in tables that wait for their list to end; their block numbers count those tables.
     hoisted: Vec<Noted>,
     open: Option<Open>,
     search: Search,
 }
 
-/// A link, and whether it leads to a place in its own page.
+/// A link, and whether it stays within its page.
 #[derive(Debug)]
 struct Noted {
     link: Link,
@@ -56,11 +55,11 @@ enum Reach {
 struct Open {
     target: Option<(String, Reach)>,
     text: TextBuffer,
-    /// Links within this one, which no format allows: their text is text of this one.
+    /// Number of inner links, which no format allows: their text belongs to this one.
     inner: usize,
 }
 
-/// Where the links of a table begin; from [`Links::mark`].
+/// The first link of a table; from [`Links::mark`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark(usize);
 
@@ -108,14 +107,14 @@ impl Links {
         Mark(self.pending.len())
     }
 
-    /// The links noted so far stand in these blocks, of which the first has this number.
+    /// Assigns the links so far to these blocks, of which the first has this number.
     pub(super) fn settle(&mut self, first: usize, blocks: &[Block]) {
         self.note_open();
         place_in(&mut self.pending, &mut self.search, first, blocks);
         self.settled.append(&mut self.pending);
     }
 
-    /// The links since the mark stand in these tables, which follow the list they were met in.
+    /// Assigns the links since the mark to these tables, which follow their list.
     pub(super) fn hoist(&mut self, mark: Mark, first: usize, blocks: &[Block]) {
         self.note_open();
         let mut moved = self.pending.split_off(mark.0.min(self.pending.len()));
@@ -123,7 +122,7 @@ impl Links {
         self.hoisted.append(&mut moved);
     }
 
-    /// The tables that waited now follow, the first as block of this number.
+    /// Numbers the waiting tables, the first with `first`.
     pub(super) fn lower(&mut self, first: usize) {
         for noted in &mut self.hoisted {
             noted.link.block += first;
@@ -131,7 +130,7 @@ impl Links {
         self.settled.append(&mut self.hoisted);
     }
 
-    /// What links within the page say, and in which block.
+    /// Block and text of each link within the page.
     pub(super) fn within_page(&self) -> impl Iterator<Item = (usize, &str)> {
         let inside = self.settled.iter().filter(|noted| noted.reach == Reach::Page);
         inside.map(|noted| (noted.link.block, noted.link.text.as_str()))
@@ -145,7 +144,7 @@ impl Links {
         links
     }
 
-    /// Notes what the open link says up to here; it goes on in the next block.
+    /// Records the open link's text so far; it continues in the next block.
     fn note_open(&mut self) {
         let full = self.settled.len() + self.pending.len() + self.hoisted.len() >= MOST;
         let Some(open) = &mut self.open else { return };
@@ -154,7 +153,7 @@ impl Links {
         self.pending.push(Noted { link: Link { block: 0, text, target }, reach });
     }
 
-    /// A target that leads to a place.
+    /// The target, if it leads somewhere.
     fn place(&self, target: &str) -> Option<(String, Reach)> {
         if target.len() > LONGEST_TARGET {
             return None;
@@ -177,7 +176,7 @@ fn place_in(links: &mut [Noted], search: &mut Search, first: usize, blocks: &[Bl
     }
 }
 
-/// Finds the blocks that links stand in, with bounded work for all of a document together.
+/// Finds the blocks of links, with bounded work for a document.
 #[derive(Debug)]
 pub(super) struct Search {
     /// Bytes that may still be looked through.
@@ -191,8 +190,8 @@ impl Default for Search {
 }
 
 impl Search {
-    /// For each text the block it stands in. Usually there is one block; where a table became several, it is the first
-    /// that has the text. Texts come in reading order, so that the search goes on at the cell where the last one ended.
+    /// The block of each text. Usually there is one block; if a table became several, the first that has the text.
+    /// Texts come in reading order, so the search continues at the last cell.
     pub(super) fn places<'t>(&mut self, texts: impl Iterator<Item = &'t str>, blocks: &[Block]) -> Vec<usize> {
         if blocks.len() < 2 {
             return texts.map(|_| 0).collect();
@@ -216,7 +215,7 @@ impl Search {
         places
     }
 
-    /// The piece that has the text: from one on to the end of its block, else before it in its block, else behind.
+    /// The piece with the text: from `at` to the end of its block, else earlier in the block, else behind it.
     fn find(&mut self, text: &str, pieces: &[(usize, &str)], at: usize) -> Option<usize> {
         let block = pieces.get(at).filter(|_| self.left > 0)?.0;
         let start = pieces.partition_point(|(number, _)| *number < block);
@@ -266,7 +265,7 @@ impl Document {
         self.links.extend(other.links.into_iter().map(|link| Link { block: link.block + first, ..link }));
     }
 
-    /// Takes blocks out, given by number in rising order; the links in the others stay with their blocks.
+    /// Removes blocks, given by rising number; links in other blocks stay with them.
     pub(super) fn remove_blocks(&mut self, gone: &[usize]) {
         let mut index = 0;
         self.blocks.retain(|_| {

@@ -1,9 +1,10 @@
 //! E-mail messages (EML) and web pages saved as one (MHTML).
 //!
-//! Takes a message, gives the document of its text, with sender and receivers as its first block, then one document
-//! for each attachment that is one; the others are named in the text.
-//! Invariants: of the versions of a text the one with more structure is read, and only that; nothing is fetched;
-//! messages in messages count as containers and nest no deeper.
+//! Takes a message; gives the document of its text, with sender and receivers as its first block, then one document per
+//! attachment that is one; other attachments are named in the text.
+//! Invariants: of alternative texts only the most structured one is read; nothing is fetched; messages in messages
+//! count as containers and nest no deeper.
+//! Not here: mailboxes (`mailbox`).
 
 use std::ops::ControlFlow;
 use std::panic::catch_unwind;
@@ -17,10 +18,10 @@ use super::reader::{DocumentReader, Place, check_depth};
 use super::{Block, Document, DocumentError, html, text};
 use ragonite_base::{CancelToken, clean_line};
 
-/// The parser builds messages in messages into a tree, which must not be deep.
+/// Maximum of inner messages: the parser builds a tree, which must not be deep.
 const MOST_INNER: usize = 300;
 
-/// How far a message is looked at for its identity, in bytes.
+/// Bytes searched for the Message-ID.
 const ID_WITHIN: usize = 64 << 10;
 
 /// Reads a message and what is attached to it.
@@ -35,8 +36,8 @@ pub(super) fn read(
             "save the inner messages on their own",
         ));
     }
-    // One pass over what is in memory, which cannot be interrupted and takes a second at most.
-    // The parser counts on parts being closed in the order they were opened, and panics where they are not.
+    // Parsing cannot be interrupted and takes a second at most. The parser panics if parts are not closed in reverse
+    // order.
     let parsed = catch_unwind(|| MessageParser::default().parse(bytes)).unwrap_or_default();
     walk.cancel.check()?;
     let message = parsed.ok_or_else(|| place.refused("no e-mail message", "save it as .eml again"))?;
@@ -51,7 +52,7 @@ pub(super) fn id(bytes: &[u8]) -> Option<String> {
     message.message_id().map(clean_line).filter(|id| !id.is_empty())
 }
 
-/// How many headers say that a message, or several, are what follows. Counted as liberally as the parser reads them.
+/// Number of headers that announce inner messages, counted as liberally as the parser reads them.
 fn inner_messages(bytes: &[u8]) -> usize {
     let says_so = |line: &[u8]| {
         let has = |word: &[u8]| line.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
@@ -59,7 +60,7 @@ fn inner_messages(bytes: &[u8]) -> usize {
     };
     let (mut count, mut in_type) = (0, false);
     for line in bytes.split(|byte| *byte == b'\n') {
-        // A header goes on in the lines behind it that are indented.
+        // Indented lines continue a header.
         let folded = line.first().is_some_and(u8::is_ascii_whitespace);
         let starts = starts_content_type(line);
         in_type = starts || (in_type && folded);
@@ -71,7 +72,7 @@ fn inner_messages(bytes: &[u8]) -> usize {
     count
 }
 
-/// The parser takes the name of a header without the white space in it, and without colons before it.
+/// The parser ignores white space in a header name, and colons before it.
 fn starts_content_type(line: &[u8]) -> bool {
     let mut letters = line.iter().filter(|byte| !byte.is_ascii_whitespace()).skip_while(|byte| **byte == b':');
     b"content-type:".iter().all(|expected| letters.next().is_some_and(|byte| byte.eq_ignore_ascii_case(expected)))
@@ -114,7 +115,7 @@ fn take(
     Ok(flow)
 }
 
-/// Hands out an attachment where it is a document; its name is in the text of the message in any case.
+/// Emits an attachment if it is a document; the message's text names it in any case.
 fn attached(walk: &mut DocumentReader<'_>, place: &Place<'_>, part: &MessagePart<'_>) -> ControlFlow<()> {
     if let PartType::Message(message) = &part.body {
         return match check_depth(place).and_then(|()| take(walk, place, message)) {
@@ -160,7 +161,7 @@ fn attachments<'a>(message: &'a Message<'a>) -> Vec<Attachment<'a>> {
     found
 }
 
-/// Who wrote to whom and when.
+/// Sender, receivers and date.
 fn people(message: &Message<'_>) -> Option<Block> {
     let all = |address: Option<&Address<'_>>| address.map(addresses).filter(|all| !all.is_empty());
     let lines = [
@@ -189,7 +190,7 @@ fn header(message: &Message<'_>, name: &'static str) -> Option<String> {
     message.header_raw(name).map(clean_line).filter(|value| !value.is_empty())
 }
 
-/// The text of the message. HTML is read where it has what plain text loses: tables and lists.
+/// The text of the message. HTML is preferred if it has what plain text loses: tables and lists.
 fn body(message: &Message<'_>, cancel: &CancelToken) -> Document {
     let parts = |ids: &[u32]| ids.iter().filter_map(|id| message.part(*id)).map(|part| &part.body).collect::<Vec<_>>();
     let html = parts(&message.html_body);
@@ -211,7 +212,7 @@ fn has_structure(html: &str) -> bool {
     ["<table", "<ul", "<ol", "<h1", "<h2", "<h3"].iter().any(|tag| lower.contains(tag))
 }
 
-/// The body of a page; its head holds a title that is no text of the message.
+/// The body of an HTML page; the title in its head is not text of the message.
 fn inner_part(html: &str) -> &str {
     let at = html.as_bytes().windows(5).position(|five| five.eq_ignore_ascii_case(b"<body"));
     at.map_or(html, |at| &html[at..])
@@ -227,7 +228,7 @@ fn is_encrypted(message: &Message<'_>) -> bool {
         || ((is("application", "pkcs7-mime") || is("application", "x-pkcs7-mime")) && !signed())
 }
 
-/// Browsers and wikis save a page with its pictures as a message that nobody sent.
+/// Whether a message is a saved page: browsers and wikis save a page with its pictures as an unsent message.
 fn is_saved_page(message: &Message<'_>) -> bool {
     let sent = message.to().is_some() || message.header("Received").is_some();
     let related = message.root_part().is_content_type("multipart", "related");

@@ -1,8 +1,8 @@
 //! Mailboxes (mbox): many messages in one file.
 //!
-//! Takes a stream, hands each message to the reader of `mail`, named by its Message-ID.
-//! Invariants: one message is in memory at a time, and they are counted against the budget of the walk; one that is too
-//! large is a bad member and the next is read.
+//! Takes a stream, passes each message to the reader of `mail`, named by its Message-ID.
+//! Invariants: one message is in memory at a time, counted against the file's budget; an oversized message is a bad
+//! member, and the next one is read.
 
 use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use super::archive::Names;
 use super::reader::{DocumentReader, LARGEST_FILE, Place};
 use super::{DocumentError, mail};
 
-/// Longer lines are taken in pieces, in bytes.
+/// Maximum bytes read of a line at once.
 const LONGEST_PIECE: u64 = 1 << 20;
 
 pub(super) fn read(
@@ -50,7 +50,7 @@ struct Mailbox<'a> {
     place: &'a Place<'a>,
     names: Names,
     message: Vec<u8>,
-    /// Size of the message, which is no longer kept when it is too large.
+    /// Size of the message; its bytes are discarded if it is too large.
     bytes: u64,
     number: usize,
 }
@@ -85,7 +85,8 @@ impl Mailbox<'_> {
     }
 }
 
-/// `From sender Thu Jan  1 00:00:00 2024`: a line of a message may begin with the same word.
+/// Whether a line is a separator `From sender Thu Jan  1 00:00:00 2024`: lines of a message may begin with the same
+/// word.
 fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let rest = String::from_utf8_lossy(rest);
@@ -99,7 +100,7 @@ fn is_separator(line: &[u8]) -> bool {
     time && year
 }
 
-/// A line that would be taken for a separator is written with `>` before it.
+/// Removes the `>` that protects a line like a separator.
 fn unquoted(line: &[u8]) -> &[u8] {
     let text = line.trim_ascii_start();
     let quotes = text.iter().take_while(|byte| **byte == b'>').count();

@@ -1,9 +1,10 @@
-//! Markdown (CommonMark with tables, task lists, footnotes, definition lists, wiki links and admonitions; optional YAML
-//! or TOML front matter) -> blocks.
+//! Reads Markdown: CommonMark with tables, task lists, footnotes, definition lists, wiki links and admonitions;
+//! optional YAML or TOML front matter.
 //!
-//! Invariants: HTML inside Markdown is read as HTML where it stands as a block, neighbouring blocks as one, since an
-//! empty line within a table ends a block; of tags inside a line, links, line breaks and images say something.
-//! Not here: what HTML elements mean (`element`), the fences of admonitions (`admonition`).
+//! Takes text, gives a [`Document`].
+//! Invariants: block HTML is read as HTML, neighbouring blocks as one, since an empty line within a table ends a block;
+//! of inline tags, links, line breaks and images count.
+//! Not here: the meaning of HTML elements (`element`), admonition fences (`admonition`).
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -14,13 +15,13 @@ use super::markup::Dialect;
 use super::{Block, Document, Ordering};
 use ragonite_base::{CancelToken, clean_line};
 
-/// Links written as HTML within lines whose targets are looked for.
+/// Maximum of inline HTML links.
 const MOST_LINKS: usize = 10_000;
 
-/// Events between two looks at whether the work is cancelled.
+/// Events between two checks for cancellation.
 const STEP: usize = 1_024;
 
-/// Reads a Markdown file. The title is empty where neither front matter nor a first-level heading gives one.
+/// Reads a Markdown file. The title is empty without front matter and first-level heading.
 pub(super) fn read(source: &str, cancel: &CancelToken) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
@@ -32,7 +33,7 @@ pub(super) fn read(source: &str, cancel: &CancelToken) -> Document {
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
     let mut reader = Reader { builder: Builder::default().watched(cancel), ..Reader::default() };
-    // The parser goes over the lines once before its first event, at some hundred megabytes a second.
+    // The parser scans all lines before its first event, at some hundred megabytes a second.
     for (step, event) in Parser::new_ext(&open_up(source), options).enumerate() {
         if step.is_multiple_of(STEP) && cancel.is_canceled() {
             return Document::default();
@@ -60,7 +61,7 @@ struct Reader {
     html: String,
     in_front_matter: usize,
     in_table_head: bool,
-    /// Links opened by tags inside a line.
+    /// Open inline links.
     tags: Vec<Opened>,
     links: usize,
 }
@@ -90,7 +91,7 @@ impl Reader {
         }
     }
 
-    /// Reads the HTML blocks since the last other thing as one piece.
+    /// Reads the collected HTML blocks as one.
     fn end_html(&mut self, cancel: &CancelToken) {
         if !self.html.is_empty() {
             html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder, cancel);
@@ -148,7 +149,7 @@ impl Reader {
         };
         self.open.push(opened);
         if let Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) = tag {
-            // The fence's language is no text of the page.
+            // The fence's language is not text.
             self.builder.line_break();
         }
     }
@@ -170,7 +171,7 @@ impl Reader {
                 | TagEnd::HtmlBlock
         );
         if !inline {
-            // A tag inside a line is over with its paragraph, also where its end is missing.
+            // An unclosed inline tag ends with its paragraph.
             for opened in self.tags.drain(..).rev() {
                 self.builder.close(opened);
             }
@@ -208,7 +209,7 @@ fn part(tag: &Tag<'_>, marks: CellMarks) -> Option<Part> {
     })
 }
 
-/// What an admonition is headed with.
+/// The heading of an admonition.
 fn name_of(kind: BlockQuoteKind) -> &'static str {
     match kind {
         BlockQuoteKind::Note => "Note",
@@ -219,8 +220,8 @@ fn name_of(kind: BlockQuoteKind) -> &'static str {
     }
 }
 
-/// Reads `key: value` and `key = value` lines; whatever else YAML and TOML can say is no use here. What is indented, or
-/// stands below the name of a table, says something of a part; of a key that comes twice the first counts.
+/// Reads `key: value` and `key = value` lines and ignores all other YAML and TOML. Indented lines and lines below a
+/// table name are about a part; of repeated keys the first counts.
 fn read_front_matter(text: &str) -> Document {
     let mut document = Document::default();
     for line in text.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with([' ', '\t'])) {

@@ -1,43 +1,45 @@
-//! Source markup -> markup that an HTML parser reads as its author meant it.
+//! Repairs source markup so that an HTML parser reads it as its author meant it.
 //!
-//! Takes HTML or Confluence storage format, gives HTML. An HTML parser would cut CDATA at the first `>`, take
+//! Takes HTML or Confluence storage format, gives HTML. An HTML parser would cut CDATA at the first `>`, treat
 //! self-closing elements as open ones that swallow what follows, and close a paragraph at a block inside a macro.
-//! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time
-//! by depth, and a tree has at most [`MOST_ELEMENTS`], since it costs memory; text is never dropped; scripts, styles and tags that only change the look are.
+//! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time by
+//! depth; a tree has at most [`MOST_ELEMENTS`], since it costs memory; text is never dropped; scripts, styles and tags
+//! that only change the look are.
+//! Not here: building the tree (`tree`).
 
 use ragonite_base::CancelToken;
 
-/// Open elements beyond this depth lose their tags, never their text. Browsers stop at a similar depth.
+/// Maximum depth; deeper elements lose their tags, never their text. Browsers stop at a similar depth.
 const DEEPEST: usize = 400;
 
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
-/// Elements that HTML closes by itself, so that an open one says nothing about depth.
+/// Elements that HTML closes implicitly, so that an open one says nothing about depth.
 const SELF_ENDING: &[&str] =
     &["a", "p", "li", "td", "th", "tr", "thead", "tbody", "tfoot", "dt", "dd", "option", "colgroup", "caption"];
-/// Nobody writes these self-closing and means an open element.
+/// Self-closing forms of these elements are meant as empty elements.
 const EXPANDED: &[&str] = &["a", "b", "strong", "span", "sub", "sup", "script", "style", "iframe"];
-/// Elements whose marking is no use here. An HTML parser opens all that were left open again in every paragraph.
+/// Elements whose markup is ignored. An HTML parser reopens unclosed ones in every paragraph.
 const PLAIN: &[&str] = &["font", "i", "em", "u", "small", "big", "tt", "nobr", "code", "ins", "kbd", "samp", "var"];
-/// Struck-out text stands apart from what replaces it, so an empty element marks where it begins and ends.
+/// Struck-out text must not touch its replacement, so an empty element marks where it begins and ends.
 const STRUCK: &[&str] = &["del", "s", "strike"];
 /// Bold elements are reopened in the same way, so fewer of them are kept.
 const BOLD: &[&str] = &["b", "strong"];
-/// Content that is no text of the page.
+/// Elements whose content is not page text.
 const DROPPED: &[&str] = &["script", "style", "iframe", "noembed", "noframes"];
-/// Content in which tags are text.
+/// Elements in whose content tags are text.
 const RAW: &[&str] = &["title", "textarea", "xmp"];
 
-/// Bold elements within bold elements say nothing new.
+/// Maximum depth of bold elements; deeper ones add nothing.
 const DEEPEST_BOLD: usize = 2;
-/// Elements that the tree may have, at some 150 bytes each: a table of 50,000 rows and 40 columns. Beyond it a tag is
-/// only the end of a word.
+/// Maximum of elements in the tree, at some 150 bytes each: a table of 50,000 rows and 40 columns. Further tags only
+/// separate words.
 const MOST_ELEMENTS: usize = 2_500_000;
 
-/// Tags between two looks at whether the work is cancelled.
+/// Tags between two checks for cancellation.
 const STEP: usize = 4_096;
 
-/// Which rules the source follows.
+/// The rules of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// HTML as browsers read it.
@@ -46,7 +48,7 @@ pub(super) enum Dialect {
     Storage,
 }
 
-/// Rewrites the source for the HTML parser; a beginning of it where the work is cancelled.
+/// Rewrites the source for the HTML parser; a prefix of it if cancelled.
 pub(super) fn prepare(source: &str, dialect: Dialect, cancel: &CancelToken) -> String {
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut limits =
@@ -70,7 +72,7 @@ pub(super) fn prepare(source: &str, dialect: Dialect, cancel: &CancelToken) -> S
             rest = &rest[tag.source.len()..];
             rest = write(&tag, rest, dialect, &mut Writer { out: &mut out, limits: &mut limits });
         } else {
-            // No tag: an HTML parser decides what a lone `<` is.
+            // Not a tag: the HTML parser decides what a lone `<` is.
             out.push('<');
             rest = &rest[1..];
         }
@@ -79,7 +81,7 @@ pub(super) fn prepare(source: &str, dialect: Dialect, cancel: &CancelToken) -> S
     out
 }
 
-/// What follows a comment. `<!-->` and `<!--->` are whole ones, as in browsers.
+/// The text behind a comment. `<!-->` and `<!--->` are complete, as in browsers.
 fn after_comment(body: &str) -> &str {
     let empty = body.strip_prefix('>').or_else(|| body.strip_prefix("->"));
     empty.unwrap_or_else(|| body.split_once("-->").map_or("", |(_, after)| after))
@@ -90,7 +92,7 @@ struct Writer<'a> {
     limits: &'a mut Limits,
 }
 
-/// Writes one tag; gives the source that follows what was written.
+/// Writes one tag; gives the remaining source.
 fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>) -> &'s str {
     let name = tag.name.to_ascii_lowercase();
     let is = |names: &[&str]| names.contains(&name.as_str());
@@ -118,7 +120,7 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
     }
     let expands = dialect == Dialect::Storage || name.contains(':') || is(EXPANDED);
     let opens_or_closes = tag.closing || !(tag.self_closing && expands);
-    // An HTML paragraph ends at the first block inside it, and would take a macro around that block with it.
+    // An HTML paragraph ends at the first block inside it, and would close a macro around that block with it.
     let boxed = name == "p" && dialect == Dialect::Storage;
     let limit = if is(BOLD) { &mut to.limits.bold } else { &mut to.limits.all };
     if (boxed || !is(SELF_ENDING)) && opens_or_closes && !limit.allows(tag) {
@@ -147,17 +149,17 @@ struct Limits {
     bold: Depth,
     /// Links that are open.
     links: usize,
-    /// Elements that may still come.
+    /// Number of elements still allowed.
     elements: usize,
 }
 
 impl Limits {
-    /// Whether the tree may have what the tag means. A parser opens what is bold or a link again in every block.
+    /// Whether the tree may have this tag. A parser reopens bold elements and links in every block.
     fn afford(&mut self, tag: &Tag<'_>, name: &str) -> bool {
         if name == "a" {
             self.links = usize::from(!tag.closing && !tag.self_closing);
         }
-        // The end of what is struck out is an element of its own.
+        // The end of struck-out text is an element of its own.
         if tag.closing && !STRUCK.contains(&name) {
             return self.elements > 0;
         }
@@ -168,7 +170,7 @@ impl Limits {
     }
 }
 
-/// Counts open elements, and which of them were left out.
+/// Counts open elements, including omitted ones.
 struct Depth {
     deepest: usize,
     open: usize,
@@ -210,7 +212,7 @@ struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// The tag that `source` starts with. A tag without an end takes all the rest, as in browsers.
+    /// Parses the tag at the start of `source`. A tag without an end takes all the rest, as in browsers.
     fn read(source: &'a str) -> Option<Self> {
         let inner = source.strip_prefix('<')?;
         let closing = inner.starts_with('/');
@@ -230,7 +232,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Where the `>` of a tag is, and whether a value without quotes ends there. One inside a quoted value does not count.
+/// Position of the `>` that ends a tag, and whether an unquoted value ends there. A `>` in quotes does not count.
 fn end_of_tag(body: &str) -> (usize, bool) {
     #[derive(Clone, Copy)]
     enum At {
@@ -261,7 +263,7 @@ fn end_of_tag(body: &str) -> (usize, bool) {
     (body.len(), matches!(at, At::Bare))
 }
 
-/// The content of an element in which tags are text, and what follows its content.
+/// The content of an element in which tags are text, and the rest.
 fn split_at_end_tag<'a>(rest: &'a str, name: &str) -> (&'a str, &'a str) {
     let ends = |at: usize| {
         let after = rest.as_bytes().get(at + 2..at + 2 + name.len());

@@ -1,9 +1,9 @@
-//! Zip packages of XML parts, which is what DOCX, XLSX and OpenDocument files are.
+//! Zip packages of XML parts: DOCX, XLSX and OpenDocument files.
 //!
-//! Takes a file's bytes, gives single parts as text or tree, and the relationships between them.
+//! Takes a file's bytes; gives single parts as text or tree, and the relationships between them.
 //! Invariants: nothing is written to disk; all parts together inflate to at most [`MOST_INFLATED`] bytes, so a zip bomb
-//! costs bounded memory; no entity but the five of XML is expanded; elements nest at most [`DEEPEST`] deep.
-//! Not here: what the parts mean (`docx`, `page_layout`).
+//! costs bounded memory; only the five entities of XML are expanded; elements nest at most [`DEEPEST`] deep.
+//! Not here: the meaning of parts (`docx`, `sheet`).
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
@@ -13,26 +13,26 @@ use zip::ZipArchive;
 
 use ragonite_base::{CancelToken, Canceled, Watched};
 
-/// Bytes that the parts of one package may inflate to, all together.
+/// Maximum bytes of all inflated parts of a package.
 pub(super) const MOST_INFLATED: u64 = 256 << 20;
-/// The largest part that is read as a tree, which takes several times its size.
+/// Maximum bytes of a part that is parsed into a tree, which takes several times its size.
 const LARGEST_TREE: usize = 128 << 20;
-/// Nodes of one tree.
+/// Maximum of nodes in a tree.
 const MOST_NODES: u32 = 8_000_000;
-/// Elements within elements. Word stops at far fewer.
+/// Maximum element depth. Word stops far earlier.
 const DEEPEST: usize = 2_000;
-/// Attributes of one element.
+/// Maximum of attributes of an element.
 const MOST_ATTRIBUTES: usize = 256;
-/// Parts of one package. Real ones have a few per sheet or picture.
+/// Maximum of parts of a package. Real ones have a few per sheet or picture.
 const MOST_PARTS: usize = 20_000;
-/// How a compound file starts: the old binary formats, and every encrypted document.
+/// Signature of a compound file: old binary formats, and all encrypted documents.
 pub(super) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// What to do about damage.
+/// The remedy for damage.
 const AGAIN: &str =
     "open it in an office program, which may repair it, and save it again, or export it anew from where it comes from";
 
-/// Why a Word file or a spreadsheet cannot be read.
+/// A failure to read a Word file or a spreadsheet.
 #[derive(Debug, thiserror::Error)]
 pub enum OfficeError {
     /// The work was cancelled by the user.
@@ -41,7 +41,7 @@ pub enum OfficeError {
     /// A compound file where a zip package is expected.
     #[error("it is protected by a password or in an old binary format; save it without password as DOCX or XLSX")]
     Protected,
-    /// Damaged, cut off, or no package at all.
+    /// Damaged, cut off, or not a package.
     #[error("it is damaged or cut off; {AGAIN}")]
     Container(#[source] zip::result::ZipError),
     /// A part cannot be inflated.
@@ -49,59 +49,59 @@ pub enum OfficeError {
     Part {
         /// The part.
         part: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
     /// Larger than what is read into memory.
     #[error("it inflates to more than {limit} bytes; split it into smaller files")]
     TooLarge {
-        /// The limit that was met.
+        /// The limit.
         limit: u64,
     },
     /// More parts than any real file has.
     #[error("it has {parts} parts, more than the limit of {MOST_PARTS}; remove what is not needed and save it again")]
     TooManyParts {
-        /// How many.
+        /// Their number.
         parts: usize,
     },
     /// More cells than are read.
     #[error("it has more than {limit} filled cells; split it into smaller files")]
     TooManyCells {
-        /// The limit that was met.
+        /// The limit.
         limit: usize,
     },
-    /// Cells far apart, or texts repeated, beyond what is held in memory.
+    /// Sparse cells or repeated texts that need too much memory.
     #[error("reading it would take more than {limit} bytes of memory; split it into smaller files or save it as XLSX")]
     TooMuchMemory {
-        /// The limit that was met.
+        /// The limit.
         limit: usize,
     },
-    /// Elements within elements beyond any real document.
+    /// Elements nested too deep.
     #[error("the XML of its part `{part}` is nested beyond all bounds; {AGAIN}")]
     TooDeep {
         /// The part.
         part: String,
     },
-    /// A part is no XML.
+    /// A part is not XML.
     #[error("the XML of its part `{part}` is damaged; {AGAIN}")]
     Xml {
         /// The part.
         part: String,
-        /// Where.
+        /// The parser's error.
         #[source]
         source: roxmltree::Error,
     },
-    /// The part with the content is not there.
+    /// The content part is missing.
     #[error("it is damaged or no document of its kind, for it has no part `{part}`; {AGAIN}")]
     Missing {
         /// The part.
         part: String,
     },
-    /// The spreadsheet reader gave up.
+    /// The spreadsheet reader failed.
     #[error("its sheets cannot be read; {AGAIN}")]
     Workbook(#[source] calamine::Error),
-    /// The spreadsheet reader failed in a way it should not.
+    /// An internal failure of the spreadsheet reader.
     #[error("its sheets are damaged; {AGAIN}")]
     Broken,
     /// A delimited text cannot be split into records.
@@ -111,20 +111,20 @@ pub enum OfficeError {
 
 /// An open package.
 pub(super) struct Package<'a> {
-    /// Inflating a part ends with the work.
+    /// Inflating fails once cancelled.
     archive: ZipArchive<Watched<Cursor<&'a [u8]>>>,
-    /// Names without case, since packages do not tell names apart by it.
+    /// Lower-case names, since package names are case-insensitive.
     names: HashMap<String, usize>,
     left: u64,
     pub(super) cancel: CancelToken,
 }
 
-/// Where a relationship leads.
+/// A relationship's target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Relation {
     /// Last word of its type: `hyperlink`, `styles`.
     pub kind: String,
-    /// A part's name, or an address outside the package.
+    /// A part's name, or an external URL.
     pub target: String,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Package<'a> {
         Ok(Self { archive, names, left: MOST_INFLATED, cancel: cancel.clone() })
     }
 
-    /// Inflates everything once and keeps nothing: whoever reads the package without bounds afterwards is safe.
+    /// Inflates everything once and discards it, so that later unbounded readers of the package are safe.
     pub(super) fn check(&mut self) -> Result<(), OfficeError> {
         for index in 0..self.archive.len() {
             self.inflate(index, &mut io::sink())?;
@@ -167,7 +167,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// The text of a part, nothing where there is none of that name.
+    /// The text of a part; none if there is no such part.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, OfficeError> {
         let name = name.trim_start_matches('/').to_ascii_lowercase();
         let Some(index) = self.names.get(&name).copied() else { return Ok(None) };
@@ -176,7 +176,7 @@ impl<'a> Package<'a> {
         Ok(Some(decode(bytes)))
     }
 
-    /// The parts whose names end so. Names that differ only in case may stand for several.
+    /// The parts with this name ending. Names that differ only in case may be several.
     pub(super) fn ending(&self, end: &str) -> Vec<usize> {
         self.named(|name| name.ends_with(end))
     }
@@ -208,12 +208,12 @@ impl<'a> Package<'a> {
         self.names.contains_key(&name.to_ascii_lowercase())
     }
 
-    /// As [`Package::text`], where a package without the part is no document.
+    /// As [`Package::text`], for a required part.
     pub(super) fn needed(&mut self, name: &str) -> Result<String, OfficeError> {
         self.text(name)?.ok_or_else(|| OfficeError::Missing { part: name.to_owned() })
     }
 
-    /// The relationships of a part by their ids; those of the package for the empty name.
+    /// The relationships of a part by id; those of the package for the empty name.
     pub(super) fn relations(&mut self, part: &str) -> Result<HashMap<String, Relation>, OfficeError> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let slash = if folder.is_empty() { "" } else { "/" };
@@ -232,7 +232,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// A part's name as seen from a folder of the package.
+/// Resolves a part's name relative to a folder of the package.
 fn resolve(folder: &str, target: &str) -> String {
     let full = match target.strip_prefix('/') {
         Some(rooted) => rooted.to_owned(),
@@ -275,14 +275,14 @@ pub(super) fn parse<'t>(
     if !is_shallow(text) {
         return Err(OfficeError::TooDeep { part: part.to_owned() });
     }
-    // From here the parser runs to its end, which its limits bound: about a second for the largest tree.
+    // The parser cannot be interrupted; its limits bound it to about a second.
     cancel.check()?;
     let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     roxmltree::Document::parse_with_options(text, options)
         .map_err(|source| OfficeError::Xml { part: part.to_owned(), source })
 }
 
-/// Whether elements nest, and carry attributes, as in documents that people make. Trees take time and memory by depth.
+/// Whether depth and attributes are within the limits. Trees take time and memory by depth.
 fn is_shallow(text: &str) -> bool {
     let mut depth = 0usize;
     let mut rest = text;
@@ -310,7 +310,7 @@ fn is_shallow(text: &str) -> bool {
     true
 }
 
-/// Where a tag ends; a `>` inside quotes does not count.
+/// The end of a tag; a `>` in quotes does not count.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     for (at, byte) in tag.bytes().enumerate() {

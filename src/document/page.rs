@@ -1,7 +1,8 @@
-//! JSON envelopes: a wiki page as `{title, url, content, date?, space?}`, content in storage format or HTML.
+//! JSON envelopes: a wiki page as `{title, url, content, date?, space?}`, with content in storage format or HTML.
 //!
-//! A file holds one, a list of them, or one a line. Lines are read one at a time, so such a file may be large.
-//! Invariant: one page is in memory besides the text of a list, and pages are counted against the budget of the walk.
+//! Takes a file with one envelope, a list of them, or one per line. Lines are read one at a time, so such a file may be
+//! large.
+//! Invariant: one page is in memory besides the text of a list, and pages count against the file's budget.
 
 use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;
@@ -16,7 +17,7 @@ use super::text::paragraphs;
 use super::{Document, DocumentError, JsonFault, encoding, html};
 use ragonite_base::{CancelToken, clean_line};
 
-/// Characters of what the parser says of a broken page; it may repeat the page.
+/// Maximum characters of the parser's message, which may repeat the page.
 const LONGEST_WHY: usize = 200;
 
 /// A page as exported. Other fields are ignored.
@@ -33,7 +34,7 @@ impl Envelope {
     /// Parses the envelope.
     ///
     /// # Errors
-    /// What serde says where it is none.
+    /// serde's error if it is not an envelope.
     pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -56,16 +57,16 @@ pub(super) fn read_one(place: &Place<'_>, text: &str, cancel: &CancelToken) -> R
     Envelope::read(page).map(|page| page.into_document(cancel)).map_err(|error| no_page(place, &error, start))
 }
 
-/// A place in a file, as lines and bytes before it.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, Default)]
 struct At {
     lines: usize,
-    /// Since the last of the lines.
+    /// Bytes since the last line end.
     bytes: usize,
 }
 
 impl At {
-    /// The place behind this text, which stands here.
+    /// The position behind `text`, which starts at this one.
     fn behind(self, text: &str) -> Self {
         let lines = text.bytes().filter(|byte| *byte == b'\n').count();
         match text.rfind('\n') {
@@ -75,7 +76,7 @@ impl At {
     }
 }
 
-/// Why a part of a file that starts at a place is no page; the parser counts from there.
+/// The error for a part of a file; the parser counts from `start`.
 fn no_page(place: &Place<'_>, error: &serde_json::Error, start: At) -> DocumentError {
     let (line, column) = (error.line(), error.column());
     let said = error.to_string();
@@ -122,7 +123,7 @@ impl Pages<'_, '_> {
     fn list(&mut self, text: &str) -> Result<ControlFlow<()>, DocumentError> {
         let broken = |error: serde_json::Error| no_page(self.place, &error, At::default());
         serde_json::from_str::<IgnoredAny>(text).map_err(broken)?;
-        // The list is whole, so that its parts can be told by their ends and read one at a time.
+        // The list is in memory, so its items can be split and read one at a time.
         let mut rest = text.trim_start().strip_prefix('[').unwrap_or_default();
         let mut start = At::default().behind(&text[..text.len() - rest.len()]);
         loop {
@@ -168,7 +169,7 @@ impl Pages<'_, '_> {
         }
     }
 
-    /// Hands out a page by its title; a bad one by its place in the file.
+    /// Emits a page by its title; a bad one by its position.
     fn give(&mut self, page: Result<Envelope, serde_json::Error>, start: At) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let document = page.map(|page| page.into_document(&self.walk.cancel));
@@ -179,7 +180,7 @@ impl Pages<'_, '_> {
         Ok(self.walk.emit(&place, content))
     }
 
-    /// Hands out a line that is no text.
+    /// Emits an error for a line that is not text.
     fn give_binary(&mut self, start: At) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let place = self.place.member(&self.names.unique(&self.numbered()));
@@ -208,7 +209,7 @@ fn read_content(content: &str, cancel: &CancelToken) -> Document {
     }
 }
 
-/// Whether markup uses elements that only Confluence has.
+/// Whether markup has Confluence's own elements.
 pub(super) fn is_storage(markup: &str) -> bool {
     markup.contains("<ac:") || markup.contains("<ri:")
 }

@@ -1,10 +1,10 @@
-//! File -> [`Document`]s: one, or one for each member of a container.
+//! Reads a file into its [`Document`]s: one, or one per member of a container.
 //!
-//! Takes a path or bytes, tells the format and hands the content to its reader; `leaf` is the list of readers.
-//! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; what a file unpacks to
-//! is bounded by a [`Budget`]; a bad member is an error of that member and never ends the reading. Once the work is
-//! cancelled nothing more is handed out: a reader may then stop with an error, or with the part of a document it has.
-//! Not here: what is in a container (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
+//! Takes a path or bytes; detects the format and passes the content to its reader; `parse_format` lists the readers.
+//! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; unpacking is bounded by a
+//! [`Budget`]; a bad member is an error of that member and never ends the reading. After cancellation nothing more is
+//! emitted, and a reader may stop with an error or a partial document.
+//! Not here: the contents of containers (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -21,41 +21,41 @@ use super::{
 use super::{pdf, sheet, text};
 use ragonite_base::{CancelToken, clean_line};
 
-/// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
+/// Maximum bytes of a single document, which is parsed in memory at several times its size.
 pub const LARGEST_FILE: u64 = 64 << 20;
 
-/// The largest container that is read, in bytes. It is streamed.
+/// Maximum bytes of a container, which is streamed.
 pub const LARGEST_CONTAINER: u64 = 4 << 30;
 
-/// How deep containers are opened: an archive in an archive in an archive.
+/// Maximum depth of containers.
 const DEEPEST: usize = 3;
 
-/// What a small file may unpack to, in bytes.
+/// Minimum unpacking budget in bytes.
 const LEAST_BUDGET: u64 = 256 << 20;
 
-/// How many times its own size a file may unpack to. Wiki markup packs at most thirtyfold.
+/// Unpacking budget per byte of the file. Wiki markup packs at most thirtyfold.
 const BUDGET_PER_BYTE: u64 = 100;
 
-/// The most that any file may unpack to, in bytes.
+/// Maximum unpacking budget in bytes.
 const LARGEST_BUDGET: u64 = 64 << 30;
 
-/// The most members that a file may have, those of inner containers counted.
+/// Maximum of members of a file, inner containers included.
 pub(super) const MOST_MEMBERS: u64 = 200_000;
 
-/// What a file holds: one document, or one of several where the file is an archive, a mailbox or an export.
+/// A document of a file.
 #[derive(Debug)]
 pub struct Member {
-    /// Its name inside the file, `!/` between the levels of nested containers; none where the file is the document.
+    /// Its name inside the file, with `!/` between nested containers; none if the file is the document.
     pub name: Option<String>,
-    /// The document, or why it cannot be read.
+    /// The document, or the error.
     pub content: Result<Document, DocumentError>,
 }
 
-/// Reads a file and hands out what it holds, one document at a time, until `visit` breaks off or the work is cancelled.
+/// Reads a file and passes its documents to `visit`, one at a time, until `visit` stops or the work is cancelled.
 ///
 /// # Errors
-/// Where the file as a whole cannot be read; a bad member is handed out as such and does not end the reading.
-/// [`DocumentError::Canceled`], after which nothing is handed out.
+/// If the file as a whole cannot be read; a bad member is passed on as such. [`DocumentError::Canceled`], after which
+/// nothing is passed on.
 pub fn read(
     path: &Path,
     cancel: &CancelToken,
@@ -68,15 +68,15 @@ pub fn read(
 /// Reads the document in a file; of a container, the first.
 ///
 /// # Errors
-/// Where the file cannot be read, is too large, is in no known format or holds no text.
+/// If the file cannot be read, is too large, has an unknown format or no text.
 pub fn load(path: &Path) -> Result<Document, DocumentError> {
     first(path, |visit| read(path, &CancelToken::never(), visit))
 }
 
-/// Parses a file's content; `name` tells the format where the content does not, and the title where nothing else does.
+/// Parses a file's content; `name` decides format and title if the content does not.
 ///
 /// # Errors
-/// As [`reader`].
+/// As [`load`].
 pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     let source = Source::Bytes(Cursor::new(bytes.to_vec()));
     first(name, |visit| DocumentReader::new(source.size(), &CancelToken::never(), visit).all(name, source))
@@ -94,7 +94,7 @@ fn first(
     found.unwrap_or_else(|| Err(DocumentError::NoDocuments { path: path.to_owned() }))
 }
 
-/// The format of a file, by a look at its beginning and, in an archive, its list of members.
+/// The format of a file, by its first bytes and, for an archive, its members.
 pub(super) fn look(path: &Path) -> Result<(Format, ToldBy), DocumentError> {
     let place = Place::of(path);
     let mut source = Source::open(path)?;
@@ -117,7 +117,7 @@ fn format_of(place: &Place<'_>, source: &mut Source) -> Result<(Format, ToldBy),
     Format::of(&place.own_name(), &start).map_err(|why| place.no_format(why))
 }
 
-/// Where a document stands: in a file, or in containers in a file.
+/// The location of a document: a file, or containers in a file.
 #[derive(Debug, Clone)]
 pub(super) struct Place<'a> {
     file: &'a Path,
@@ -129,14 +129,14 @@ impl<'a> Place<'a> {
         Self { file, inner: Vec::new() }
     }
 
-    /// A member of the container at this place.
+    /// The location of a member of this container.
     pub(super) fn member(&self, name: &str) -> Self {
         let mut inner = self.inner.clone();
         inner.push(name.to_owned());
         Self { file: self.file, inner }
     }
 
-    /// The path as people are told it.
+    /// The path to show.
     pub(super) fn shown(&self) -> PathBuf {
         let mut path = self.file.as_os_str().to_owned();
         for name in &self.inner {
@@ -175,7 +175,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A content that is read: a file, or what a container unpacked.
+/// Content to read: a file, or unpacked bytes.
 #[derive(Debug)]
 pub(super) enum Source {
     File(BufReader<File>, u64),
@@ -200,7 +200,7 @@ impl Source {
         }
     }
 
-    /// The first bytes; reading goes on at the beginning.
+    /// The first bytes; rewinds.
     fn start(&mut self) -> io::Result<Vec<u8>> {
         let mut start = Vec::new();
         self.by_ref().take(LOOK as u64).read_to_end(&mut start)?;
@@ -208,12 +208,12 @@ impl Source {
         Ok(start)
     }
 
-    /// Begins anew.
+    /// Rewinds.
     pub(super) fn restart(&mut self) -> io::Result<()> {
         self.rewind()
     }
 
-    /// All of a document.
+    /// All bytes of a document.
     pub(super) fn into_bytes(self, place: &Place<'_>, cancel: &CancelToken) -> Result<Vec<u8>, DocumentError> {
         place.check_size(self.size(), LARGEST_FILE)?;
         match self {
@@ -268,7 +268,7 @@ impl Seek for Source {
     }
 }
 
-/// What may still be unpacked from a file.
+/// The remaining unpacking budget.
 #[derive(Debug)]
 pub(super) struct Budget {
     /// Bytes.
@@ -277,14 +277,14 @@ pub(super) struct Budget {
     pub(super) members: u64,
 }
 
-/// What a container knows of the documents in it, where they do not know it themselves.
+/// Metadata from a container, for documents without their own.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inherited {
     pub(super) space: Option<String>,
     pub(super) ancestors: Vec<String>,
 }
 
-/// One reading of one file.
+/// Reads one file.
 pub(super) struct DocumentReader<'v> {
     visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
     pub(super) cancel: CancelToken,
@@ -301,12 +301,12 @@ impl<'v> DocumentReader<'v> {
 
     fn all(mut self, path: &Path, source: Source) -> Result<(), DocumentError> {
         let read = self.open(&Place::of(path), source);
-        // What a reader says of a file that it was not to read to its end says nothing about the file.
+        // The error of an interrupted reader says nothing about the file.
         self.cancel.check()?;
         read.map(|_| ())
     }
 
-    /// Hands out a document, or why there is none; nothing once the work is cancelled, for it may be a part of one.
+    /// Emits a document or an error; nothing once cancelled, because the document may be incomplete.
     pub(super) fn emit(&mut self, place: &Place<'_>, content: Result<Document, DocumentError>) -> ControlFlow<()> {
         if self.cancel.is_canceled() {
             return ControlFlow::Break(());
@@ -321,7 +321,7 @@ impl<'v> DocumentReader<'v> {
         (self.visit)(Member { name: place.name(), content })
     }
 
-    /// Reads a member of a container; where that fails the member is handed out as bad.
+    /// Reads a member of a container; a failure is emitted as a bad member.
     pub(super) fn member(&mut self, place: &Place<'_>, bytes: Vec<u8>) -> ControlFlow<()> {
         match self.open(place, Source::Bytes(Cursor::new(bytes))) {
             Ok(flow) => flow,
@@ -372,13 +372,13 @@ impl<'v> DocumentReader<'v> {
         let bytes = source.into_bytes(place, &self.cancel)?;
         check_content(place, &bytes)?;
         let document = parse_format(place, format, bytes, &self.cancel)?;
-        // What has no text is refused as a whole, not handed out as a bad member of itself.
+        // A file without text is refused as a whole.
         check_text(place, &document)?;
         Ok(self.emit(place, Ok(document)))
     }
 }
 
-/// Opens an archive; one that is a document inside is repaired in another way than others.
+/// Opens an archive. Errors of office files name another remedy.
 fn open_archive(place: &Place<'_>, source: Source) -> Result<Archive, DocumentError> {
     let is_office = matches!(Format::of_name(&place.own_name()), Some(Format::Docx | Format::Workbook));
     Archive::open(place, source).map_err(|error| match error {
@@ -391,7 +391,7 @@ fn holds_several(format: Format) -> bool {
     matches!(format, Format::Mail | Format::Mailbox | Format::JsonPages | Format::ConfluenceEntities)
 }
 
-/// Whether a container may be opened at this place.
+/// Checks the depth for opening a container.
 pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
     if place.inner.len() < DEEPEST {
         return Ok(());
@@ -399,14 +399,14 @@ pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
     Err(place.refused("in an archive in an archive in an archive", "unpack the outer ones and ingest the folder"))
 }
 
-/// The readers: one line for each format that is one document.
+/// The readers, one line per single-document format.
 fn parse_format(
     place: &Place<'_>,
     format: Format,
     bytes: Vec<u8>,
     cancel: &CancelToken,
 ) -> Result<Document, DocumentError> {
-    // The bytes go before the text is read, which takes several times as much.
+    // The bytes are freed before parsing, which takes several times as much.
     let text = |bytes: Vec<u8>| {
         encoding::decode(&bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY))
     };
@@ -435,7 +435,7 @@ fn parse_format(
 
 const REMEDY: &str = "save it as HTML or text";
 
-/// A page; storage format is now and then saved under a name of HTML.
+/// An HTML page; storage format is sometimes saved as HTML.
 fn read_html(text: &str, cancel: &CancelToken) -> Document {
     let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
     if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
@@ -444,7 +444,7 @@ fn read_html(text: &str, cancel: &CancelToken) -> Document {
     html::read_page(text, cancel)
 }
 
-/// A document whose format has no title is called by its only outermost heading; of several, each is a part of it.
+/// A document without a title takes its only outermost heading; several are parts of it.
 fn titled(mut document: Document) -> Document {
     let mut headings = document.blocks.iter().filter_map(|block| match block {
         Block::Heading { level: 1, text } => Some(text),
@@ -456,7 +456,7 @@ fn titled(mut document: Document) -> Document {
     document
 }
 
-/// Refuses a content that is nothing: white space, or the zeros that a crash leaves of a file.
+/// Refuses empty content: white space, or the zeros that a crash leaves.
 fn check_content(place: &Place<'_>, bytes: &[u8]) -> Result<(), DocumentError> {
     let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
     let content = marks.iter().find_map(|mark| bytes.strip_prefix(*mark)).unwrap_or(bytes);
@@ -469,7 +469,7 @@ fn check_text(place: &Place<'_>, document: &Document) -> Result<(), DocumentErro
     if none { Err(DocumentError::NoText { path: place.shown() }) } else { Ok(()) }
 }
 
-/// A document with a title and with text, or the reason why it is none.
+/// A document with title and text, or the error.
 fn finished(place: &Place<'_>, mut document: Document) -> Result<Document, DocumentError> {
     check_text(place, &document)?;
     if document.title.is_empty() {
@@ -481,7 +481,7 @@ fn finished(place: &Place<'_>, mut document: Document) -> Result<Document, Docum
     Ok(document)
 }
 
-/// A first heading that says the title again is no section of the page.
+/// Removes a first heading that repeats the title.
 fn drop_title_heading(document: &mut Document) {
     let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
     if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {

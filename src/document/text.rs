@@ -1,31 +1,31 @@
-//! Plain text -> blocks.
+//! Reads plain text into blocks.
 //!
-//! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists; of
-//! a file also its title, where its first line is clearly one.
-//! Invariants: no word is lost; an item keeps its number as text where counting its list from 1 would not give it; one
+//! Takes text without markup; gives paragraphs, underlined headings and lists; for a file also its title, if its first
+//! line clearly is one.
+//! Invariants: no word is lost; an item keeps its number as text if counting its list from 1 would not give it; one
 //! pass, lists nest at most [`DEEPEST_LIST`] deep.
 
 use super::builder::DEEPEST_LIST;
 use super::{Block, Document, List, ListItem, Ordering};
 use ragonite_base::{clean_text, composed};
 
-/// A heading is a line, not a paragraph.
+/// Maximum characters of a heading.
 const LONGEST_HEADING: usize = 120;
 
-/// A paragraph that quotes an earlier message starts with this, so that a reader of the evidence can tell.
+/// Marks a paragraph that quotes an earlier message.
 const QUOTED: &str = "Quoted: ";
 
-/// A first line that is longer, in characters or words, is no title, unless it is drawn as one.
+/// Maximum characters and words of a title that is not underlined.
 const LONGEST_TITLE: usize = 80;
 const MOST_WORDS: usize = 12;
 
-/// First words of lines that stand alone at the top of a letter.
+/// First words of greetings.
 const GREETINGS: &[&str] = &[
     "hi", "hello", "hey", "dear", "good", "hallo", "liebe", "lieber", "liebes", "sehr", "guten", "moin", "servus",
     "bonjour", "hola",
 ];
 
-/// A text file, with its title where it opens with one.
+/// Reads a text file, with its title if it opens with one.
 pub(super) fn read_file(text: &str) -> Document {
     let text = composed(clean_text(text));
     let empty: usize = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
@@ -39,7 +39,7 @@ pub(super) fn read_file(text: &str) -> Document {
     }
 }
 
-/// The title that a text opens with, and what follows it.
+/// The title at the start of a text, and the rest.
 fn opening(text: &str) -> Option<(&str, &str)> {
     let mut lines = text.split_inclusive('\n');
     let [first, second, third] = std::array::from_fn(|_| lines.next().unwrap_or_default());
@@ -63,15 +63,15 @@ fn opening(text: &str) -> Option<(&str, &str)> {
     (name.chars().any(char::is_alphanumeric) && name.chars().count() <= LONGEST_HEADING).then_some((name, rest))
 }
 
-/// The sign that a line is drawn with.
+/// The character of a line that consists of it.
 fn rule(line: &str) -> Option<char> {
     let line = line.trim_end();
     let sign = line.chars().next().filter(char::is_ascii_punctuation)?;
     (line.len() >= 3 && line.chars().all(|c| c == sign)).then_some(sign)
 }
 
-/// Whether a first line that stands alone is the title of what follows: short, with a large first letter, without what
-/// ends or goes on with a sentence, and no item, address, greeting or line of a log.
+/// Whether a first line that stands alone is a title: short, capitalized, without punctuation at its end, and no item,
+/// URL, greeting or log line.
 fn is_title(line: &str) -> bool {
     let words = line.split_whitespace().count();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
@@ -94,7 +94,7 @@ fn is_title(line: &str) -> bool {
         && line.chars().count() <= LONGEST_TITLE
 }
 
-/// Text split at empty lines, with its headings and lists.
+/// Splits text at empty lines, with headings and lists.
 pub(super) fn read(text: &str) -> Vec<Block> {
     let text = composed(clean_text(text));
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -113,7 +113,7 @@ pub(super) fn read(text: &str) -> Vec<Block> {
     reader.finish()
 }
 
-/// Text split at empty lines, without looking for structure.
+/// Splits text at empty lines, without structure.
 pub(super) fn paragraphs(text: &str) -> Vec<Block> {
     let text = composed(clean_text(&text.replace("\r\n", "\n").replace('\r', "\n")));
     let mut reader = Reader::default();
@@ -127,7 +127,7 @@ pub(super) fn paragraphs(text: &str) -> Vec<Block> {
     reader.finish()
 }
 
-/// The body of a mail: as [`read`], with what is quoted from earlier messages marked as such.
+/// As [`read`] for the body of a mail, with quotations of earlier messages marked.
 pub(super) fn read_mail(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut run: Vec<&str> = Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn read_mail(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Blocks of an earlier message. Its headings are none of this one.
+/// Marks blocks of an earlier message. Its headings become text.
 fn marked(blocks: Vec<Block>) -> Vec<Block> {
     let mark = |block| match block {
         Block::Text(text) | Block::Heading { text, .. } => Block::Text(format!("{QUOTED}{text}")),
@@ -172,7 +172,7 @@ fn underline(line: &str, next: &str) -> Option<u8> {
 /// A line that starts an item.
 struct Bullet<'a> {
     indent: usize,
-    /// `2.`, as written; none of a plain bullet.
+    /// `2.`, as written; none for a plain bullet.
     number: Option<&'a str>,
     text: &'a str,
 }
@@ -181,7 +181,7 @@ fn bullet(line: &str) -> Option<Bullet<'_>> {
     let rest = line.trim_start();
     let indent = line.len() - rest.len();
     for sign in ["- ", "* ", "• ", "– ", "o "] {
-        // A lone `o` is a word in some languages; Outlook writes it for the second level only.
+        // A lone `o` is a word in some languages; Outlook writes it as a bullet of the second level only.
         if let Some(text) = rest.strip_prefix(sign).filter(|_| sign != "o " || indent > 0) {
             return Some(Bullet { indent, number: None, text: text.trim_start() });
         }
@@ -192,7 +192,7 @@ fn bullet(line: &str) -> Option<Bullet<'_>> {
     (1..=3).contains(&digits).then_some(Bullet { indent, number, text: text.trim_start() })
 }
 
-/// A list that is being read.
+/// An open list.
 #[derive(Default)]
 struct Open {
     /// Indentation of its items.
@@ -207,7 +207,7 @@ impl Open {
         self.numbers.first().is_some_and(Option::is_some)
     }
 
-    /// The list, counted where that gives the numbers that were written.
+    /// The list, numbered if counting gives the written numbers.
     fn close(mut self) -> List {
         let counted = |(expected, number): (usize, &Option<String>)| {
             number.as_deref().is_some_and(|number| number.trim_end_matches(['.', ')']) == expected.to_string())
@@ -249,7 +249,7 @@ impl Reader {
         }
         let indented = line.starts_with([' ', '\t']);
         match bullet(line) {
-            // A number at the start of a line in the middle of a paragraph is most often a number of the sentence.
+            // Inside a paragraph, a number at the start of a line usually belongs to the sentence.
             Some(bullet) if bullet.number.is_some() && !self.paragraph.is_empty() => {
                 self.paragraph.push(line.to_owned());
             }

@@ -1,11 +1,11 @@
-//! Text as it accumulates while a page is read: white space collapsed, separators put in between.
+//! A text that accumulates while a page is read.
 //!
-//! Takes pieces of text and the gaps between them, gives one clean text.
+//! Takes pieces of text and the gaps between them, gives one clean text with collapsed white space.
 //! Invariant: a separator stands only between two pieces, never at an end.
 
 use ragonite_base::{clean_text, composed};
 
-/// What separates two pieces of text, weakest first; the strongest gap asked for wins.
+/// The separator of two pieces, weakest first; the strongest requested gap wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     /// Nothing: the pieces touch.
@@ -17,15 +17,15 @@ pub(super) enum Gap {
     Space,
     /// A line or paragraph border.
     Line,
-    /// The border between a term and what it means.
+    /// The border between a term and its definition.
     Meaning,
-    /// A border between cells of a table that is written as text.
+    /// A border between table cells written as text.
     Cell,
-    /// A border between list items or rows that are written as text.
+    /// A border between list items or rows written as text.
     Item,
 }
 
-/// How lines are kept.
+/// Treatment of line ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Several lines: paragraphs and code.
@@ -41,7 +41,7 @@ pub(super) struct TextBuffer {
     text: String,
     gap: Gap,
     shape: Shape,
-    /// Bytes of a mark at the start: what follows stands on the same line.
+    /// Bytes of a mark at the start: the following text stands on the same line.
     mark: usize,
 }
 
@@ -50,7 +50,7 @@ impl TextBuffer {
         Self { shape, ..Self::default() }
     }
 
-    /// Goes on behind what was complete, with this gap whatever was asked for before.
+    /// Continues a finished text with this gap, overriding earlier ones.
     pub(super) fn resume(&mut self, gap: Gap) {
         (self.gap, self.mark) = (gap, 0);
     }
@@ -65,22 +65,22 @@ impl TextBuffer {
         }
     }
 
-    /// Whether there is a mark and nothing more.
+    /// Whether it holds only a mark.
     pub(super) fn is_mark(&self) -> bool {
         self.mark > 0 && self.mark == self.text.len()
     }
 
-    /// How many bytes it has.
+    /// Length in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Asks for a gap before the next piece.
+    /// Requests a gap before the next piece.
     pub(super) fn gap(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
     }
 
-    /// Adds running text, in which any white space is one space.
+    /// Adds running text with collapsed white space.
     pub(super) fn push(&mut self, text: &str) {
         for c in text.chars() {
             if c.is_whitespace() {
@@ -92,7 +92,7 @@ impl TextBuffer {
         }
     }
 
-    /// Adds text whose lines and indentation mean something.
+    /// Adds text whose lines and indentation matter.
     pub(super) fn push_code(&mut self, text: &str) {
         if self.shape == Shape::OneLine {
             return self.push(text);
@@ -102,7 +102,7 @@ impl TextBuffer {
             if let Some(first) = words.chars().next() {
                 let ended = self.gap >= Gap::Line || self.text.is_empty();
                 self.close_gap(first);
-                // Indentation counts at the start of a line, not behind a piece of the same line.
+                // Indentation counts at the start of a line only.
                 self.text.push_str(if ended { words } else { line.trim_end_matches(['\n', '\r']) });
             }
             if line.ends_with('\n') {
@@ -123,7 +123,7 @@ impl TextBuffer {
         }
         let flat = self.shape == Shape::OneLine;
         let closed = self.text.ends_with([':', ';', ',']);
-        // Behind a sentence or a remark a word does not begin without space either.
+        // Words need a space behind punctuation too.
         let ended = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']');
         let runs_together = (next.is_alphanumeric() || next == '@') && self.text.ends_with(ended);
         self.text.push_str(match gap {
@@ -145,7 +145,7 @@ impl TextBuffer {
     }
 }
 
-/// Characters that take no place on a page but would break words apart for a tokenizer.
+/// Whether a character is invisible but would split a word for a tokenizer.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }

@@ -1,16 +1,16 @@
-//! Tables of contents that a page's author or its wiki wrote into the page.
+//! Removes tables of contents that an author or a wiki wrote into the page.
 //!
-//! Takes a document and what its links within the page say; takes out each list that only repeats headings, and the
-//! words `Contents` above it.
-//! Invariants: an item that is no link to its own page, or that names no heading of it, keeps its whole list; no word is
-//! lost but the title of the table of contents, since all others are headings.
+//! Takes a document and its links within the page; removes each list that only repeats headings, and the title
+//! `Contents` above it.
+//! Invariants: a list with an item that is not a link within the page, or names no heading, stays whole; no word is
+//! lost except the title, since all other words are headings.
 
 use std::collections::HashSet;
 
 use super::{Block, Document, List};
 use ragonite_base::clean_line;
 
-/// What stands above a table of contents and says nothing more.
+/// Titles of tables of contents.
 const TITLES: &[&str] = &[
     "contents",
     "table of contents",
@@ -23,7 +23,7 @@ const TITLES: &[&str] = &[
     "auf dieser seite",
 ];
 
-/// Takes the tables of contents out. `within` has the block and the text of each link within the page.
+/// Removes the tables of contents. `within` has block and text of each link within the page.
 pub(super) fn remove_toc(document: &mut Document, within: &[(usize, String)]) {
     if within.is_empty() {
         return;
@@ -45,7 +45,7 @@ pub(super) fn remove_toc(document: &mut Document, within: &[(usize, String)]) {
     document.remove_blocks(&gone);
 }
 
-/// Lists nest at most `builder::DEEPEST_LIST` deep, so this ends soon.
+/// Lists nest at most `builder::DEEPEST_LIST` deep, which bounds the recursion.
 fn repeats_all(list: &List, repeats: &dyn Fn(&str) -> bool) -> bool {
     let bare = |text: &str| text.is_empty() || repeats(&clean_line(text));
     list.items.iter().all(|item| bare(&item.text) && item.nested.iter().all(|nested| repeats_all(nested, repeats)))
@@ -66,7 +66,7 @@ fn is_title(block: &Block) -> bool {
     text.len() < 40 && TITLES.contains(&text.trim_end_matches([':', ' ']).to_lowercase().as_str())
 }
 
-/// A heading without its number, as tables of contents write it.
+/// A heading without its number, as in tables of contents.
 fn name(text: &str) -> String {
     let bare = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
     clean_line(if bare.is_empty() { text } else { bare }).to_lowercase()

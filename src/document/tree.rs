@@ -1,9 +1,9 @@
-//! Markup -> the tree of an HTML parser.
+//! Builds the tree of an HTML parser from markup.
 //!
-//! Takes the source of a page or of a piece of one. The parser is given it piece by piece, for it takes seconds over
-//! the largest ones and knows no token.
-//! Invariants: the tree is the one that the parser makes of the whole; of what is cancelled it has a beginning.
-//! Not here: repairs before parsing (`markup`), what the tree means (`html`, `export_html`).
+//! Takes the source of a page or fragment. It is fed to the parser in pieces, because the parser needs seconds for the
+//! largest pages and cannot be cancelled.
+//! Invariants: the tree equals that of parsing the whole; if cancelled, it is that of a prefix.
+//! Not here: repairs before parsing (`markup`), the meaning of the tree (`html`, `export_html`).
 
 use html5ever::driver::{self, ParseOpts, Parser};
 use html5ever::tendril::{StrTendril, TendrilSink as _};
@@ -13,7 +13,7 @@ use scraper::{Html, HtmlTreeSink};
 use super::markup::{Dialect, prepare};
 use ragonite_base::CancelToken;
 
-/// Bytes that the parser is given at a time: some milliseconds.
+/// Bytes fed to the parser at a time: some milliseconds.
 const PIECE: usize = 256 << 10;
 
 /// The tree of a whole page.
@@ -22,7 +22,7 @@ pub(super) fn of_page(source: &str, cancel: &CancelToken) -> Html {
     fed(parser, &prepare(source, Dialect::Html, cancel), PIECE, cancel)
 }
 
-/// The tree of a piece of a page.
+/// The tree of a fragment.
 pub(super) fn of_fragment(source: &str, dialect: Dialect, cancel: &CancelToken) -> Html {
     fed(fragment_parser(), &prepare(source, dialect, cancel), PIECE, cancel)
 }

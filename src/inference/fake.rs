@@ -379,7 +379,7 @@ mod tests {
             if knows { "It was Bob." } else { "It was nobody." }.to_owned()
         };
         let mut generator = ScriptedGenerator::new(says);
-        let request = GenerateRequest {
+        let asked = GenerateRequest {
             parts: ["Bob ", "Who?"].map(|text| PromptPart { text: text.into(), special: SpecialTokens::AsText }).into(),
             ..request(9)
         };

@@ -147,6 +147,7 @@ pub enum Recompute {
 pub struct ScoreRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
+    /// Tokens of the answer.
     pub answer: Vec<i32>,
     /// The answer's logprobs after the whole prompt ([`Completion::log_probabilities`]); computed first unless there is
     /// one for each token.

@@ -39,6 +39,7 @@ pub enum Measure {
 pub struct CompareRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
+    /// Tokens of the answer.
     pub answer: Vec<i32>,
     /// Sets of indices into `parts`. Sets whose prompts share a prefix are best next to each other.
     pub without: Vec<Vec<usize>>,

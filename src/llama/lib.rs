@@ -268,7 +268,7 @@ impl LlamaGenerator {
                 }
             }
             Err(source) => {
-                let error = self.lost("keeping the state of a prompt's prefix", source);
+                let error = self.lost("keeping the state of a prompt's beginning", source);
                 tracing::warn!("{error}");
             }
         }

@@ -1,9 +1,9 @@
-//! The main part of a Word document -> blocks and links.
+//! The main part of a Word document.
 //!
-//! Takes the tree, the styles and the notes, gives blocks in reading order.
-//! Invariants: no recursion over the tree; what is opened is closed in reverse order; a text box follows the paragraph
-//! it is anchored in; what the file has once and the text repeats is bounded, all of it together.
-//! Not here: what styles mean (`styles`), how cells lie (`table`).
+//! Takes the tree, the styles and the notes, gives blocks and links in reading order.
+//! Invariants: no recursion over the tree; parts are closed in reverse order; a text box follows the paragraph of its
+//! anchor; all text that is repeated is bounded together.
+//! Not here: the meaning of styles (`styles`), the layout of cells (`table`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,13 +20,13 @@ use super::table::{Captions, Cell, Row, lay_out};
 use super::text::{is_silent, plain, symbol, target_of_field};
 use ragonite_base::{CancelToken, Canceled, clean_line};
 
-/// Bytes of what is written more often than the file has it: the numbers of paragraphs, and notes referred to again.
+/// Maximum bytes of repeated text: numbers of paragraphs, and notes referenced again.
 const MOST_REPEATED: usize = 16 << 20;
 
-/// Characters of a note where it is referred to again.
+/// Characters of a note at a further reference.
 const NOTE_START: usize = 60;
 
-/// What the main part holds.
+/// The content of the main part.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub blocks: Vec<Block>,
@@ -35,7 +35,7 @@ pub(super) struct Content {
     pub title: Option<String>,
 }
 
-/// Steps between two looks at whether the work is cancelled.
+/// Steps between two checks for cancellation.
 const STEPS: usize = 1_024;
 
 /// Reads the main part.
@@ -85,7 +85,7 @@ pub(super) fn read(
     Ok(reader.content)
 }
 
-/// What is still to be done, the next last.
+/// Remaining work, the next step last.
 enum Step<'a, 'i> {
     Enter(Node<'a, 'i>),
     /// The content of a text box.
@@ -93,7 +93,7 @@ enum Step<'a, 'i> {
     Leave(Leave),
 }
 
-/// What ends with an element.
+/// What to close at the end of an element.
 enum Leave {
     Part(Opened),
     /// A paragraph: the text boxes anchored in it follow.
@@ -130,27 +130,27 @@ struct Reader<'a, 'i, 's> {
     captions: Captions,
     builder: Builder,
     content: Content,
-    /// Open lists of the text and of each cell and text box that is open in it.
+    /// Open lists of the text and of each open cell and text box.
     places: Vec<Lists>,
     rows: HashMap<NodeId, Row>,
     cells: HashMap<NodeId, Cell>,
-    /// Text boxes of the paragraph so far.
+    /// Text boxes of the current paragraph.
     boxes: Vec<Node<'a, 'i>>,
     fields: Vec<Field>,
     open_links: Vec<OpenLink>,
     /// Links since the last block.
     found_links: Vec<OpenLink>,
     search: Search,
-    /// Notes that stand in the text.
+    /// Notes already written.
     written: HashSet<(Remark, &'s str)>,
-    /// Bytes that may still be written again.
+    /// Bytes that may still be repeated.
     repeatable: usize,
     paragraph_bold: bool,
-    /// Open paragraphs and tables.
+    /// Number of open paragraphs and tables.
     open: usize,
 }
 
-/// What stands outside the running text.
+/// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Remark {
     Footnote,
@@ -202,7 +202,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         descend(node, None, todo);
     }
 
-    /// Elements that stand for text.
+    /// Handles elements that represent text.
     fn sign(&mut self, node: Node<'_, '_>, name: &str) {
         match name {
             "t" => self.text(node.text().unwrap_or_default()),
@@ -232,7 +232,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         }
     }
 
-    /// A note where it is referred to; a second reference gives its first words.
+    /// Writes a note at its reference; at a further one its first words.
     fn note(&mut self, reference: Node<'_, '_>, kind: Remark) {
         let found = attribute(reference, "id").and_then(|id| kind.all(self.around).get_key_value(id));
         let Some((id, note)) = found.filter(|(_, note)| !note.is_empty()) else { return };
@@ -245,7 +245,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         }
     }
 
-    /// Adds what the file has once and the text several times.
+    /// Adds repeated text, within the limit.
     fn repeat(&mut self, text: &str) {
         if let Some(left) = self.repeatable.checked_sub(text.len()) {
             self.repeatable = left;
@@ -325,7 +325,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
 
     fn open_text(&mut self, role: Role, style: Option<&str>) -> Opened {
         let in_list = self.places.last().is_some_and(Lists::is_open);
-        // Word's own style for items, without a bullet, is a further paragraph of the item.
+        // Word's item style without a bullet is a further paragraph of the item.
         let continues = role == Role::ListContinued || style.is_some_and(|style| style.starts_with("ListParagraph"));
         if !(in_list && continues) {
             self.close_lists();
@@ -447,7 +447,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         }
     }
 
-    /// The text boxes of a paragraph, in their order.
+    /// Enters the text boxes of a paragraph, in order.
     fn enter_boxes(&mut self, todo: &mut Vec<Step<'a, 'i>>) {
         for text_box in std::mem::take(&mut self.boxes).into_iter().rev() {
             todo.push(Step::Leave(Leave::Place(None, None)));
@@ -458,7 +458,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
 
     fn close_link(&mut self) {
         let Some(link) = self.open_links.pop() else { return };
-        // A link inside a link is part of the outer one's text.
+        // An inner link's text belongs to the outer link.
         if let Some(outer) = self.open_links.last_mut() {
             outer.add(&link.text);
         }
@@ -475,7 +475,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         self.flush_at_border();
     }
 
-    /// Takes over the blocks wherever none can still grow, so that links know theirs.
+    /// Takes the finished blocks when none can still grow, so that links get their blocks.
     fn flush_at_border(&mut self) {
         if self.open == 0 && self.places.len() == 1 && !self.places[0].is_open() {
             self.flush();
@@ -509,7 +509,7 @@ fn descend<'a, 'i>(node: Node<'a, 'i>, leave: Option<Leave>, todo: &mut Vec<Step
     todo.extend(node.children().filter(Node::is_element).rev().map(Step::Enter));
 }
 
-/// Whether a paragraph holds nothing to read. Empty ones stand between the items of many lists.
+/// Whether a paragraph has no text. Empty ones stand between the items of many lists.
 fn is_empty(paragraph: Node<'_, '_>) -> bool {
     !paragraph.descendants().any(|node| match node.tag_name().name() {
         "t" => node.text().is_some_and(|text| !text.trim().is_empty()),
@@ -527,7 +527,7 @@ fn is_empty(paragraph: Node<'_, '_>) -> bool {
     })
 }
 
-/// What a person wrote about a picture; names of files and the marks of programs say nothing.
+/// An author's description of a picture; file names and texts of programs are ignored.
 fn description(picture: Node<'_, '_>) -> Option<String> {
     let text = attribute(picture, "descr")?;
     let machine = ["Description automatically generated", "AI-generated content may be incorrect"];

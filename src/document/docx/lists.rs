@@ -1,8 +1,8 @@
-//! Word has no lists, only paragraphs with a level: this opens and closes the lists that they mean.
+//! Opens and closes lists, which Word stores only as paragraphs with a level.
 //!
-//! Takes the place of each paragraph and the number drawn before it, gives nested lists through the builder.
-//! Invariants: what is opened is closed in reverse order; an item keeps its number as text wherever counting its list
-//! from 1 would not give it.
+//! Takes the list position and number label of each paragraph, gives nested lists through the builder.
+//! Invariants: parts are closed in reverse order; an item keeps its number as text if counting its list from 1 would
+//! not give it.
 
 use super::super::Ordering;
 use super::super::builder::{Builder, Opened, Part};
@@ -22,11 +22,11 @@ struct Level {
     item: Opened,
 }
 
-/// What stands before the items of a list.
+/// The numbering of a list's items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bullets,
-    /// Numbers as counting from 1 gives them; the last one.
+    /// Numbers as counted from 1; the last one.
     Counted(u32),
     /// Numbers that are part of the text.
     Written,
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// The kind with one more item, where the list can take it.
+    /// The kind after one more item, if the list can take it.
     fn next(self, label: Option<&str>) -> Option<Self> {
         match (self, label) {
             (Self::Bullets, None) => Some(Self::Bullets),
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Whether a label is this number in digits, whatever the signs around it.
+/// Whether a label is this number in digits, apart from punctuation.
 fn says(label: &str, number: u32) -> bool {
     label.trim_matches(['.', ')', '(', ':', '-', ' ']) == number.to_string()
 }
@@ -64,7 +64,7 @@ impl Lists {
         !self.open.is_empty()
     }
 
-    /// Opens an item, after closing what cannot hold it; gives the label that is to stand in its text.
+    /// Opens an item, after closing what cannot hold it; gives a label that must be in its text.
     pub(super) fn enter(&mut self, at: Numbered, label: Option<String>, builder: &mut Builder) -> Option<String> {
         while self.open.last().is_some_and(|level| level.at.depth > at.depth) {
             self.close_last(builder);
@@ -72,7 +72,7 @@ impl Lists {
         let label = label.filter(|label| !label.is_empty());
         let beside = self.open.last_mut().filter(|level| level.at.depth == at.depth);
         let goes_on = beside.and_then(|level| {
-            // Numbers that belong to another list start anew; bullets only look alike.
+            // Numbers of another list start anew; bullets only look alike.
             let same = level.at.list == at.list || level.kind == Kind::Bullets;
             let kind = level.kind.next(label.as_deref()).filter(|_| same)?;
             level.kind = kind;

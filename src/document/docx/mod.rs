@@ -1,9 +1,9 @@
-//! Word documents (DOCX) -> [`Document`].
+//! Word documents (DOCX).
 //!
-//! Takes the bytes of a file, gives title, date, headings, paragraphs, lists, tables with merged cells, and links.
-//! Kept besides the running text: numbers of numbered headings, footnotes, endnotes and comments in brackets where they
-//! are referred to, text boxes after their paragraph, check boxes as `[x]` and `[ ]`, descriptions of pictures.
-//! Not kept: page headers and footers, tables of contents, deleted and hidden text, charts and diagrams.
+//! Takes the bytes of a file; gives a [`Document`] with title, date, headings, paragraphs, lists, tables with merged
+//! cells, and links. Also kept: numbers of numbered headings; footnotes, endnotes and comments in brackets at their
+//! references; text boxes after their paragraph; check boxes as `[x]` and `[ ]`; descriptions of pictures. Not kept:
+//! page headers and footers, tables of contents, deleted and hidden text, charts and diagrams.
 //! Invariants: as for packages (`package`); the tree is walked without recursion.
 
 mod body;
@@ -24,10 +24,10 @@ use super::package::{OfficeError, Package, Relation, attribute, child, parse};
 use ragonite_base::{CancelToken, clean_line};
 use styles::{Numbering, Styles};
 
-/// Remarks that stand outside the running text, by their ids.
+/// Notes by id.
 type Notes = HashMap<String, String>;
 
-/// What the main part refers to.
+/// The parts that the main part refers to.
 #[derive(Debug, Default)]
 struct Surroundings {
     styles: Styles,
@@ -37,7 +37,7 @@ struct Surroundings {
     relations: HashMap<String, Relation>,
 }
 
-/// Reads a DOCX file. The title is empty where neither a title paragraph nor the file's properties give one.
+/// Reads a DOCX file. The title is empty without title paragraph and title property.
 pub(super) fn read(bytes: &[u8], cancel: &CancelToken) -> Result<Document, OfficeError> {
     let mut package = Package::open(bytes, cancel)?;
     let roots = package.relations("")?;
@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8], cancel: &CancelToken) -> Result<Document, Offic
     let body = body::read(tree.root_element(), &around, numbering, cancel)?;
     document.blocks = body.blocks;
     document.links = body.links;
-    // What a page shows as its title is truer than properties, which files inherit from their templates.
+    // The visible title is more reliable than properties, which files inherit from templates.
     if let Some(title) = body.title {
         document.title = title;
     }
@@ -90,7 +90,7 @@ fn read_properties(package: &mut Package<'_>, cancel: &CancelToken) -> Result<Do
 
 fn read_notes(root: Node<'_, '_>) -> Notes {
     let note = |node: Node<'_, '_>| {
-        // Separators between text and notes are notes of a kind of their own.
+        // Separators between text and notes are special notes.
         if attribute(node, "type").is_some_and(|kind| kind != "normal") {
             return None;
         }

@@ -1,8 +1,8 @@
-//! `styles.xml` and `numbering.xml`: what a paragraph is, whatever the language of the program that wrote it.
+//! `styles.xml` and `numbering.xml`: the role of paragraphs, in any language of Word.
 //!
-//! Takes the two parts, gives a paragraph's role, its weight and its place in a list.
-//! Invariants: styles are followed through `basedOn` for a bounded number of steps; what a style or a list says once
-//! and many paragraphs ask for is short, so that the time of a paragraph is bounded.
+//! Takes the two parts; gives a paragraph's role, its weight and its position in a list.
+//! Invariants: `basedOn` chains are followed for a bounded number of steps; repeated texts of styles and lists are
+//! short, so that the time per paragraph is bounded.
 //! Not here: the content (`body`).
 
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use roxmltree::Node;
 
 use super::super::package::{attribute, child, child_value};
 
-/// Steps through `basedOn`; longer chains are circles.
+/// Maximum steps through `basedOn`; longer chains are cycles.
 const LONGEST_CHAIN: usize = 32;
 
-/// Characters of a style's or a list's name. Word allows as many.
+/// Maximum characters of a style or list name, as in Word.
 const LONGEST_NAME: usize = 255;
 
-/// Characters of what is drawn before a numbered paragraph. It is written again for each.
+/// Maximum characters of a number label, which is repeated for each paragraph.
 const LONGEST_LABEL: usize = 100;
 
-/// Levels of a list.
+/// Number of list levels.
 const LEVELS: usize = 9;
 
-/// What a paragraph is for.
+/// The role of a paragraph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Role {
     #[default]
@@ -31,7 +31,7 @@ pub(super) enum Role {
     Title,
     Heading(u8),
     Caption,
-    /// An entry of a table of contents: the headings say the same.
+    /// An entry of a table of contents, which repeats headings.
     Contents,
     Code,
     /// A further paragraph of a list item.
@@ -43,11 +43,11 @@ pub(super) enum Role {
 pub(super) struct Numbered {
     pub list: u32,
     pub level: usize,
-    /// How deep it is drawn: the styles `List Bullet 2` and on are lists of their own, a level deeper.
+    /// Its depth: the styles `List Bullet 2` and on are separate lists, a level deeper.
     pub depth: usize,
 }
 
-/// What a table style does to the first row and the first column.
+/// What a table style does to the first row and column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TableLook {
     pub marks_first_row: bool,
@@ -70,7 +70,7 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// The style of paragraphs that name none.
+    /// The default paragraph style.
     normal: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Styles {
         styles
     }
 
-    /// A style and those it is based on, nearest first.
+    /// A style and its base styles, nearest first.
     fn chain<'s>(&'s self, id: Option<&'s str>) -> impl Iterator<Item = (&'s str, &'s Style)> {
         let find = |id: &'s str| self.styles.get(id).map(|style| (id, style));
         let first = id.and_then(find);
@@ -99,7 +99,7 @@ impl Styles {
         id.or(self.normal.as_deref())
     }
 
-    /// What a paragraph of this style is, unless it says otherwise itself.
+    /// The role of a paragraph of this style, unless the paragraph overrides it.
     pub(super) fn role(&self, id: Option<&str>) -> Role {
         let id = self.paragraph(id);
         let named = self.chain(id).find_map(|(_, style)| role_of_name(&style.name));
@@ -128,7 +128,7 @@ impl Styles {
         look
     }
 
-    /// The list that a style puts its paragraphs in; the level is the list's level for that style.
+    /// The list and level of a style's paragraphs.
     pub(super) fn numbered(&self, id: Option<&str>, numbering: &Numbering) -> Option<Numbered> {
         let (style_id, style) = self.chain(self.paragraph(id)).find(|(_, style)| style.list.is_some())?;
         let list = style.list?;
@@ -190,12 +190,12 @@ fn depth_of_name(name: &str) -> Option<usize> {
     number.parse::<usize>().ok().filter(|number| (1..=9).contains(number)).map(|number| number - 1)
 }
 
-/// Whether a switch with this value is on; a switch without value is.
+/// Whether a switch with this value is on.
 fn is_on(value: &str) -> bool {
     !matches!(value, "0" | "false" | "off" | "none")
 }
 
-/// A switch among run or row properties.
+/// A switch in run or row properties; on without a value.
 pub(super) fn switch(properties: Node<'_, '_>, name: &str) -> Option<bool> {
     child(properties, name).map(|node| attribute(node, "val").is_none_or(is_on))
 }
@@ -204,7 +204,7 @@ pub(super) fn bold(properties: Node<'_, '_>) -> Option<bool> {
     switch(properties, "b")
 }
 
-/// The background of a cell, where it has one that is not white.
+/// The background of a cell, unless white.
 pub(super) fn shade<'a>(cell: Node<'a, '_>) -> Option<&'a str> {
     let shading = child(cell, "shd")?;
     let fill = attribute(shading, "themeFill").or_else(|| attribute(shading, "fill"))?;
@@ -241,11 +241,11 @@ impl Level {
 struct Definition {
     levels: HashMap<usize, Level>,
     style_link: Option<String>,
-    /// Points to the definition with that `style_link`.
+    /// Refers to the definition with that `style_link`.
     linked: Option<String>,
 }
 
-/// All list definitions, and how far each has counted.
+/// All list definitions and their counters.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     definitions: HashMap<String, Definition>,
@@ -297,7 +297,7 @@ impl Numbering {
         }
     }
 
-    /// Gives the lists whose definition points to another one that other one.
+    /// Resolves lists whose definition refers to another one.
     fn follow_links(&mut self) {
         let linked: HashMap<&str, &String> =
             self.definitions.iter().filter_map(|(id, other)| Some((other.style_link.as_deref()?, id))).collect();
@@ -314,7 +314,7 @@ impl Numbering {
         definition.levels.iter().find(|(_, level)| level.style.as_deref() == Some(style)).map(|(number, _)| *number)
     }
 
-    /// Counts a paragraph and gives the number that is drawn before it, as in `2.1` or `§ 3`.
+    /// Counts a paragraph and gives its number label, as in `2.1` or `§ 3`.
     pub(super) fn count(&mut self, at: Numbered) -> Option<String> {
         let id = self.lists.get(&at.list)?;
         let levels = &self.definitions.get(id)?.levels;
@@ -344,10 +344,10 @@ impl Numbering {
     }
 }
 
-/// How a level counts.
+/// The number format of a level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Format {
-    /// With bullets, or not at all.
+    /// Bullets, or no label.
     #[default]
     None,
     Decimal,

@@ -1,8 +1,8 @@
-//! How the cells of a Word table lie, and its caption.
+//! The layout of a Word table, and its caption.
 //!
-//! Takes a table element, gives for each cell what it covers and how it looks.
-//! Invariants: one pass over the table's own rows, so nested tables cost nothing twice; a cell that only continues a
-//! merged one is covered, not repeated.
+//! Takes a table element, gives the span and look of each cell.
+//! Invariants: one pass over the table's own rows, so nested tables cost nothing twice; a cell that continues a merged
+//! one is covered, not repeated.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::styles::{Role, Styles, shade, switch};
 use super::text::plain;
 use ragonite_base::clean_line;
 
-/// The widest a table gets in Word is 63 columns.
+/// Maximum of columns; Word allows 63.
 const WIDEST: usize = 256;
 
-/// A cell as it is to be opened.
+/// A cell to open.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cell {
     pub marks: CellMarks,
@@ -26,15 +26,15 @@ pub(super) struct Cell {
     pub bold: bool,
 }
 
-/// A table's rows and cells; those that are not in it are not shown.
+/// A table's rows and cells; elements that are missing here are not shown.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// Empty columns before a row, and whether it is repeated on each page.
+    /// Rows by element.
     pub rows: HashMap<NodeId, Row>,
     pub cells: HashMap<NodeId, Cell>,
 }
 
-/// A row as it is to be opened.
+/// A row to open.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Row {
     pub indent: usize,
@@ -46,7 +46,7 @@ pub(super) struct Row {
 pub(super) fn lay_out(table: Node<'_, '_>, styles: &Styles) -> Layout {
     let look = table_look(table, styles);
     let mut layout = Layout::default();
-    // The merged cells that the row above may continue: first column -> cell.
+    // Merged cells of the row above by first column.
     let mut above: HashMap<usize, NodeId> = HashMap::new();
     let mut in_head = true;
     for (number, row) in members(table, "tr").into_iter().filter(|row| !is_deleted(*row)).enumerate() {
@@ -80,13 +80,13 @@ pub(super) fn lay_out(table: Node<'_, '_>, styles: &Styles) -> Layout {
     layout
 }
 
-/// Which of its style's marks a table uses.
+/// The marks of its style that a table uses.
 fn table_look(table: Node<'_, '_>, styles: &Styles) -> super::styles::TableLook {
     let properties = child(table, "tblPr");
     let style = properties.and_then(|node| child(node, "tblStyle")).and_then(|node| attribute(node, "val"));
     let mut look = styles.look(style);
     if let Some(used) = properties.and_then(|node| child(node, "tblLook")) {
-        // Old files have the switches as bits of one number.
+        // Old files store the switches as bits of one number.
         let bits = attribute(used, "val").and_then(|bits| u32::from_str_radix(bits, 16).ok());
         let uses = |name: &str, bit: u32| match attribute(used, name) {
             Some(value) => matches!(value, "1" | "true" | "on"),
@@ -107,7 +107,7 @@ fn is_deleted(row: Node<'_, '_>) -> bool {
     child(row, "trPr").is_some_and(|properties| child(properties, "del").is_some())
 }
 
-/// The rows of a table or the cells of a row, also where content controls are wrapped around them.
+/// The rows of a table or cells of a row, also inside content controls.
 fn members<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Vec<Node<'a, 'i>> {
     let mut found = Vec::new();
     let mut todo: Vec<Node<'a, 'i>> = node.children().filter(Node::is_element).rev().collect();
@@ -123,7 +123,7 @@ fn members<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Vec<Node<'a, 'i>> {
     found
 }
 
-/// Captions of tables, and the paragraphs that they are.
+/// Captions of tables, and their paragraphs.
 #[derive(Debug, Default)]
 pub(super) struct Captions {
     pub of_table: HashMap<NodeId, String>,
@@ -139,7 +139,7 @@ impl Captions {
             let free = |node: &Node<'_, '_>| is_caption(*node, styles) && !captions.claimed.contains(&node.id());
             let before = beside(table, Node::prev_sibling_element).filter(free);
             let after = beside(table, Node::next_sibling_element).filter(free);
-            // A caption between two tables belongs to the lower one, unless this document puts them below.
+            // A caption between two tables belongs to the lower one, unless this document puts captions below.
             let leads_on = |node: &Node<'_, '_>| {
                 beside(*node, Node::next_sibling_element).is_some_and(|next| next.tag_name().name() == "tbl")
             };
@@ -163,9 +163,9 @@ fn own_caption(table: Node<'_, '_>) -> Option<String> {
     attribute(caption, "val").map(clean_line).filter(|text| !text.is_empty())
 }
 
-/// The nearest neighbour that says something.
+/// The nearest neighbour with content.
 fn beside<'a, 'i>(node: Node<'a, 'i>, next: impl Fn(&Node<'a, 'i>) -> Option<Node<'a, 'i>>) -> Option<Node<'a, 'i>> {
-    /// Bookmarks and empty paragraphs between a caption and its table.
+    /// Maximum of bookmarks and empty paragraphs between caption and table.
     const FARTHEST: usize = 6;
     let mut at = node;
     for _ in 0..FARTHEST {

@@ -1,14 +1,14 @@
-//! Plain text of notes, captions and titles; what signs of symbol fonts stand for.
+//! Plain text of notes, captions and titles, and characters of symbol fonts.
 //!
 //! Takes nodes, gives text on one line.
-//! Invariant: works without recursion; deleted text and instructions of fields never appear.
+//! Invariant: works without recursion; deleted text and field instructions never appear.
 
 use roxmltree::Node;
 
 use super::super::package::attribute;
 use ragonite_base::clean_line;
 
-/// Elements whose content is no text of the page.
+/// Whether an element's content is not page text.
 pub(super) fn is_silent(name: &str) -> bool {
     matches!(
         name,
@@ -53,7 +53,7 @@ pub(super) fn plain(node: Node<'_, '_>) -> String {
     clean_line(&text.replace('\u{ad}', ""))
 }
 
-/// What a sign of a symbol font stands for; nothing where only the font knows.
+/// The character for a symbol font's glyph; empty if unknown.
 pub(super) fn symbol(node: Node<'_, '_>) -> String {
     let code = attribute(node, "char").and_then(|code| u32::from_str_radix(code, 16).ok()).unwrap_or_default();
     let font = attribute(node, "font").unwrap_or_default().to_ascii_lowercase();

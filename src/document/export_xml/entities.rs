@@ -1,8 +1,9 @@
 //! The objects of an `entities.xml`, one after the other.
 //!
-//! Takes a stream, gives each object with its id and those of its properties that are asked for.
-//! Invariants: one object is in memory at a time, of which no part is larger than [`LARGEST_FILE`]; entities that the
-//! document defines for itself are refused, so that a small file cannot become a large text.
+//! Takes a stream, gives each object with its id and wanted properties.
+//! Invariants: one object is in memory at a time, with no part larger than [`LARGEST_FILE`]; entities defined by the
+//! document are refused, so that a small file cannot become a large text.
+//! Not here: the meaning of objects (`space`).
 
 use std::io::{self, BufReader, Read};
 
@@ -13,7 +14,7 @@ use super::super::DocumentError;
 use super::super::reader::{LARGEST_FILE, Place};
 use ragonite_base::clean_line;
 
-/// Properties that mean something here; all others are passed over.
+/// Properties that are used; all others are skipped.
 const WANTED: &[&str] = &[
     "title",
     "body",
@@ -37,10 +38,10 @@ const WANTED: &[&str] = &[
     "atlassianAccountId",
 ];
 
-/// Characters of a title or a name that are kept. Confluence allows 255.
+/// Maximum characters of a title or name. Confluence allows 255.
 const LONGEST_LINE: usize = 1_000;
 
-/// Bytes of an id; real ones are numbers, or 32 digits.
+/// Maximum bytes of an id; real ones are numbers, or 32 digits.
 const LONGEST_ID: usize = 100;
 
 /// An object of the export.
@@ -54,7 +55,7 @@ pub(super) struct Entity {
 #[derive(Debug)]
 struct Value {
     name: &'static str,
-    /// What a reference refers to; empty for a plain value.
+    /// The class of a reference; empty for a plain value.
     class: String,
     text: String,
 }
@@ -67,23 +68,23 @@ impl Entity {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A property as one clean line, of which the start is enough.
+    /// A property as one clean line, possibly cut.
     pub(super) fn line(&self, name: &str) -> Option<String> {
         self.get(name).map(|text| clean_line(start_of(text))).filter(|line| !line.is_empty())
     }
 
-    /// At most how many bytes its lines have.
+    /// Upper bound of the bytes of its lines.
     pub(super) fn size_of_lines(&self) -> usize {
         self.values.iter().map(|value| start_of(&value.text).len()).sum()
     }
 
-    /// The id of the object that a property refers to, where it is of the class.
+    /// The id of the object that a property refers to, if it is of one of the classes.
     pub(super) fn reference(&self, name: &str, classes: &[&str]) -> Option<&str> {
         let value = self.values.iter().find(|value| value.name == name)?;
         classes.contains(&value.class.as_str()).then(|| value.text.trim()).filter(|id| !id.is_empty() && is_id(id))
     }
 
-    /// A property as it stands.
+    /// Takes a property unchanged.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let value = self.values.iter_mut().find(|value| value.name == name)?;
         Some(std::mem::take(&mut value.text))
@@ -113,12 +114,12 @@ impl<'p, R: Read> Entities<'p, R> {
         Self { reader, buffer: Vec::new(), place }
     }
 
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub(super) fn bytes(&self) -> u64 {
         self.reader.get_ref().get_ref().all
     }
 
-    /// That the export holds more than can be kept in mind.
+    /// The error for an export that is too large for memory.
     pub(super) fn too_many(&self) -> DocumentError {
         self.place.refused("an export with too many pages, files and comments", "export the space in parts")
     }
@@ -160,11 +161,11 @@ impl<'p, R: Read> Entities<'p, R> {
     }
 }
 
-/// An object that is being read.
+/// The open object.
 #[derive(Default)]
 struct Open {
     entity: Entity,
-    /// Elements around the place, from the object on; 0 outside of objects.
+    /// Depth inside the object; 0 outside of objects.
     depth: usize,
     field: Field,
     bytes: usize,
@@ -235,7 +236,7 @@ impl Open {
         self.bytes += text.len();
     }
 
-    /// A reference to a character; any other name stays as written, since nothing is expanded.
+    /// Adds a character reference; any other name stays as written, since nothing is expanded.
     fn reference(&mut self, reference: &BytesRef<'_>) {
         let name = reference.xml10_content();
         let written = format!("&{name};");
@@ -259,7 +260,7 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> String {
     found.map(|attribute| attribute.value.into_owned()).unwrap_or_default()
 }
 
-/// Counts what is read, and stops a single text that would fill the memory.
+/// Counts the bytes read, and stops a single text that would fill the memory.
 struct Guard<R> {
     source: R,
     /// Bytes since the last event.

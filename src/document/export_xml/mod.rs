@@ -1,10 +1,11 @@
-//! Confluence spaces exported as XML: one `entities.xml` with everything, and the attached files.
+//! Confluence spaces exported as XML: one `entities.xml`, and the attached files.
 //!
-//! Takes the archive, gives a document for each current page, then one for each attachment that is a document.
-//! The file is read twice, since a body may stand before or after the page it belongs to: first titles, hierarchy,
-//! attachments and comments, then the bodies, one at a time.
-//! Invariants: historical versions, drafts and deleted pages are no documents; memory holds one body, the comments up
-//! to [`MOST_COMMENTED`] and a little for each page. The address of a page is not in the export.
+//! Takes the archive; gives a document per current page, then one per attachment that is a document. The file is read
+//! twice, since a body may come before or after its page: first titles, hierarchy, attachments and comments, then the
+//! bodies, one at a time.
+//! Invariants: historical versions, drafts and deleted pages are not documents; memory holds one body, the comments up
+//! to [`MOST_COMMENTED`] and a little per page.
+//! Not here: page URLs, which the export lacks.
 
 mod entities;
 mod space;
@@ -35,7 +36,7 @@ pub(super) fn read(
     let cancel = walk.cancel.clone();
     let stream = cancel.watch(archive.stream(&entry, &inside, allowed)?);
     let bytes = space.learn(&mut Entities::new(stream, &inside))?;
-    // The second reading unpacks the same again; it counts once.
+    // The second pass unpacks the same bytes, which count once.
     walk.budget.bytes = allowed.saturating_sub(bytes).max(1);
     let stream = cancel.watch(archive.stream(&entry, &inside, allowed)?);
     let flow = give_pages(walk, place, &mut space, &mut Entities::new(stream, &inside))?;
@@ -78,7 +79,7 @@ fn give_pages<R: Read>(
     if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::NoDocuments { path: place.shown() }) }
 }
 
-/// Hands out the attached files that are documents; the others are named by their pages.
+/// Emits the attached files that are documents; their pages name the others.
 fn give_attachments(
     walk: &mut DocumentReader<'_>,
     place: &Place<'_>,

@@ -1,4 +1,7 @@
-//! What an export says of its pages, and the documents made of it.
+//! The pages of an XML export, and the documents made from them.
+//!
+//! Takes entities, gives documents with ancestors, attachments and comments.
+//! Not here: parsing (`entities`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
@@ -10,32 +13,32 @@ use super::super::{Block, Document, DocumentError, html};
 use super::entities::{Entities, Entity, is_id};
 use ragonite_base::CancelToken;
 
-/// What comments may take of memory, in bytes. Later ones are counted, not read.
+/// Maximum bytes of comments. Later ones are counted, not read.
 pub(super) const MOST_COMMENTED: usize = 64 << 20;
 
-/// What is known of everything else may take as much, in bytes: some millions of pages, files and comments.
+/// Maximum bytes of everything else: some millions of pages, files and comments.
 const MOST_KNOWN: usize = 1 << 30;
 
-/// What an object takes besides its lines.
+/// Approximate bytes of an object without its lines.
 const OBJECT: usize = 100;
 
-/// A hierarchy is no deeper; one that leads back to itself ends here.
+/// Maximum depth of the hierarchy; a cycle ends here.
 const DEEPEST_HIERARCHY: usize = 64;
 
 /// Classes that are pages.
 const PAGES: &[&str] = &["Page", "BlogPost"];
 
-/// How somebody is mentioned in a body.
+/// Start of a mention in a body.
 const USER: &str = "<ri:user";
 
-/// Bytes of such a mention, and of the names that are put into one body.
+/// Maximum bytes of a mention, and of names inserted into one body.
 const LONGEST_TAG: usize = 1_000;
 const MOST_NAMED: usize = 16 << 20;
 
-/// Body written in wiki markup, as Confluence did before it had its storage format.
+/// Body type of the old wiki markup.
 const WIKI_MARKUP: &str = "0";
 
-/// All that is known before bodies are read.
+/// Everything read before the bodies.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     pages: HashMap<String, Page>,
@@ -47,12 +50,12 @@ pub(super) struct Space {
     attachments: HashMap<String, BTreeMap<String, Attachment>>,
     /// Comments by their page.
     comments: HashMap<String, Vec<Comment>>,
-    /// Text of each comment; the comment itself may stand behind it.
+    /// Text of each comment; the comment itself may come later.
     bodies: HashMap<String, String>,
     commented: usize,
-    /// Bytes of what is known.
+    /// Bytes held.
     known: usize,
-    /// Pages whose body was found, so that a second one is not taken for another page.
+    /// Pages whose body was found, to ignore repeated ones.
     given: HashSet<String>,
 }
 
@@ -80,7 +83,7 @@ struct Comment {
 }
 
 impl Space {
-    /// Takes in everything but the bodies of pages; gives the number of bytes read.
+    /// Reads everything but page bodies; gives the number of bytes.
     pub(super) fn learn<R: Read>(&mut self, entities: &mut Entities<'_, R>) -> Result<u64, DocumentError> {
         while let Some(entity) = entities.next()? {
             if is_kept(&entity) {
@@ -153,7 +156,7 @@ impl Space {
         }
     }
 
-    /// The document of a body, with the title of its page, where the body is that of a current page.
+    /// The document of a body and its page's title, if the body is that of a current page.
     pub(super) fn page(&mut self, entity: &mut Entity, cancel: &CancelToken) -> Option<(String, Document)> {
         if entity.class != "BodyContent" {
             return None;
@@ -206,7 +209,7 @@ impl Space {
         blocks
     }
 
-    /// A body as it was before the export put it into CDATA, in which `]]>` cannot stand, with the names of people.
+    /// Parses a body: restores `]]>`, which cannot stand in the export's CDATA, and inserts names of people.
     fn storage(&self, body: &str, cancel: &CancelToken) -> Document {
         html::read_fragment(&with_names(&body.replace("]] >", "]]>"), &self.users), Dialect::Storage, cancel)
     }
@@ -218,7 +221,7 @@ impl Space {
     }
 
     pub(super) fn name_of(&self, page: &Page) -> Option<String> {
-        // An export is of one space; old ones do not say it of each page.
+        // An export is of one space; old ones do not name it for each page.
         let only = || if self.names.len() == 1 { self.names.values().next() } else { None };
         page.space.as_ref().and_then(|space| self.names.get(space)).or_else(only).cloned()
     }
@@ -245,7 +248,7 @@ impl Space {
     }
 }
 
-/// Whether what an object says is held until the end.
+/// Whether an object is held until the end.
 fn is_kept(entity: &Entity) -> bool {
     match entity.class.as_str() {
         "Page" | "BlogPost" | "Attachment" | "Comment" => is_current(entity),
@@ -254,12 +257,12 @@ fn is_kept(entity: &Entity) -> bool {
     }
 }
 
-/// Neither a historical version nor a draft nor deleted.
+/// Whether an object is neither a historical version nor a draft nor deleted.
 fn is_current(entity: &Entity) -> bool {
     entity.get("contentStatus").is_none_or(|status| status == "current") && entity.get("originalVersion").is_none()
 }
 
-/// Markup in which people whom it names by key or account have their name beside.
+/// The markup with names inserted beside mentions by key or account.
 fn with_names(markup: &str, names: &HashMap<String, String>) -> String {
     let mut out = String::with_capacity(markup.len());
     let mut rest = markup;
@@ -281,13 +284,13 @@ fn with_names(markup: &str, names: &HashMap<String, String>) -> String {
     out
 }
 
-/// The value of an attribute in a tag that a program wrote.
+/// An attribute's value in a machine-written tag.
 fn value_of<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let (_, value) = tag.split_once(name)?;
     value.strip_prefix("=\"")?.split('"').next()
 }
 
-/// A comment that says whose it is.
+/// A comment with its author's signature.
 fn signed(mut blocks: Vec<Block>, signature: &str) -> Vec<Block> {
     if signature.is_empty() || blocks.is_empty() {
         return blocks;

@@ -1,7 +1,9 @@
-//! Lines and tables of all pages -> blocks: headings, paragraphs, lists, tables, page marks.
+//! Composes blocks from the lines and tables of all pages: headings, paragraphs, lists, tables, page marks.
 //!
-//! Invariants: every line is in exactly one block; a page mark stands before the first block that begins on its page;
-//! a paragraph that runs on over a column or page end is one block.
+//! Takes page layouts, gives blocks.
+//! Invariants: every line is in exactly one block; a page mark precedes the first block that begins on its page; a
+//! paragraph that continues over a column or page end is one block.
+//! Not here: the layout of a page (`page_layout`).
 
 use super::heading::Headings;
 use super::line::Line;
@@ -12,7 +14,7 @@ use super::table::Draft;
 use crate::Block;
 use ragonite_base::{CancelToken, Canceled, clean_line, clean_text, composed};
 
-/// A longer text above or below a table is no caption, in letters.
+/// Maximum length of a table caption, in letters.
 const LONGEST_CAPTION: usize = 240;
 const CAPTIONS: &[&str] = &["table ", "tabelle ", "tab. ", "tbl. "];
 
@@ -21,7 +23,7 @@ struct Paragraph {
     text: String,
     last: Placed,
     page: u32,
-    /// Its lines are kept apart, as in listings.
+    /// Keeps line ends, as in listings.
     listing: bool,
 }
 
@@ -41,11 +43,11 @@ struct Composer<'h> {
     items: Vec<Item>,
     items_page: u32,
     heading: Option<(String, Placed, u32)>,
-    /// The last table, its page, and its first row where another page may go on with it.
+    /// The last table, its page, and its first row if the next page may continue it.
     table: Option<(Draft, u32)>,
 }
 
-/// Composes the blocks of a document. `skip` names lines, by page and place, that are not part of it.
+/// Composes the blocks of a document, without the lines in `skip`, given by page and index.
 pub(super) fn compose(
     sheets: &[PageLayout],
     headings: &Headings,
@@ -195,7 +197,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Whether a marker begins an item here. Dashes and numbers also stand at the start of lines by chance.
+    /// Whether a marker begins an item here. Dashes and numbers may start a line by chance.
     fn may_be_item(&self, sign: &Marker, placed: &Placed, flow: Flow) -> bool {
         let beside = self.items.last().is_some_and(|item| item.is_beside(placed));
         let announced = self.paragraph.as_ref().is_some_and(|open| open.text.trim_end().ends_with(':'));
@@ -227,7 +229,7 @@ impl Composer<'_> {
             && names.iter().all(|cell| cell.bold && cell.rows <= 1)
             && !row.iter().all(|cell| cell.bold)
         {
-            // The next page goes on without saying the names of the columns again.
+            // The next page continues without repeating the column names.
             draft.rows.insert(0, names.clone());
         }
         let caption = caption.or(below.filter(|text| is_caption(text)));
@@ -268,7 +270,7 @@ impl Paragraph {
     }
 }
 
-/// A number without a full stop is a marker where a gap sets it off.
+/// A number without a full stop is a marker if a gap follows.
 fn bare_number<'t>(line: &Line, text: &'t str) -> Option<(Marker, &'t str)> {
     let [first, second, ..] = line.words.as_slice() else { return None };
     let (number, rest) = text.split_once(' ')?;
@@ -277,7 +279,7 @@ fn bare_number<'t>(line: &Line, text: &'t str) -> Option<(Marker, &'t str)> {
     Some((Marker::Number(number.to_owned(), number.parse().ok()?), rest))
 }
 
-/// Whether wide gaps part the line: a row of something, not running text.
+/// Whether wide gaps divide the line: a row, not running text.
 fn is_ragged(line: &Line) -> bool {
     line.has_leader() || line.cells().len() > 1
 }

@@ -1,9 +1,9 @@
-//! A page's content stream -> the glyphs it shows and the straight lines it draws.
+//! Interprets a page's content stream: the glyphs it shows and the straight lines it draws.
 //!
-//! Takes a page, gives glyphs with their place in points from the top left corner, and rules (borders of tables).
-//! Invariants: instructions, glyphs and nested forms are bounded by a [`Budget`]; a damaged stream gives what stands
+//! Takes a page; gives glyphs, positioned in points from the top left corner, and rules (table borders).
+//! Invariants: instructions, glyphs and nested forms are bounded by a [`Budget`]; a damaged stream gives everything
 //! before the damage.
-//! Not here: fonts (`font`), what the glyphs say together (`line`).
+//! Not here: fonts (`font`), words and lines (`line`).
 
 use std::rc::Rc;
 
@@ -17,29 +17,29 @@ use super::font::{Face, Fonts, Look};
 use super::string::decode;
 use ragonite_base::CancelToken;
 
-/// Forms inside forms; deeper ones are left out.
+/// Maximum depth of forms; deeper ones are left out.
 const DEEPEST_FORM: usize = 12;
-/// Saved graphics states; more are a mistake of the producer.
+/// Maximum of saved graphics states; more are a producer's error.
 const MOST_STATES: usize = 256;
-/// Instructions of a document.
+/// Maximum of instructions in a document.
 pub(super) const MOST_INSTRUCTIONS: usize = 200_000_000;
-/// Instructions between two looks at whether the work is cancelled.
+/// Instructions between two checks for cancellation.
 const STEP: usize = 4_096;
-/// Instructions of one page, and glyphs that one page can hold.
+/// Maximum of instructions and of glyphs of one page.
 const MOST_OPERATIONS: usize = 4_000_000;
 const MOST_GLYPHS: usize = 200_000;
 const MOST_RULES: usize = 20_000;
 /// A filled box thinner than this, in points, is a line.
 const THIN: f64 = 3.0;
 
-/// What all pages of a document together may cost.
+/// What the pages of a document may still cost.
 #[derive(Debug)]
 pub(super) struct Budget {
     /// Instructions.
     pub operations: usize,
     /// Unpacked bytes of pages and forms.
     pub bytes: usize,
-    /// Spends what is left once the work is cancelled.
+    /// Exhausts the budget once cancelled.
     pub cancel: CancelToken,
 }
 
@@ -55,23 +55,23 @@ impl Budget {
     }
 }
 
-/// A shown character, or several where the font says so.
+/// A shown character, or several for a ligature.
 #[derive(Debug, Clone)]
 pub(super) struct Glyph {
     pub text: String,
-    /// Start and end on the base line.
+    /// Start and end on the baseline.
     pub start: Point,
     pub end: Point,
     /// Height of the font in points.
     pub size: f64,
     pub look: Look,
-    /// Shown without ink, as in the text layer of a scanned page.
+    /// Invisible, as in the text layer of a scanned page.
     pub hidden: bool,
     /// Direction of writing in quarter turns clockwise, 0 to 3.
     pub turn: u8,
 }
 
-/// Everything of a page that matters here.
+/// The content of a page.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub glyphs: Vec<Glyph>,
@@ -109,7 +109,7 @@ struct Reader<'p, 'a> {
     path: Vec<Rect>,
     point: Point,
     first: Point,
-    /// Text that stands for the glyphs of a marked sequence, for each sequence that is open.
+    /// Replacement text of each open marked sequence.
     actual: Vec<Option<String>>,
 }
 
@@ -148,7 +148,7 @@ pub(super) fn read_page<'a>(page: &Page<'a>, fonts: &Fonts<'a>, budget: &mut Bud
     reader.content
 }
 
-/// From the page's own coordinates to points from the top left corner as a viewer shows it.
+/// The matrix from page coordinates to points from the top left corner as displayed.
 pub(super) fn page_matrix(page: &Page<'_>) -> Affine {
     let area = page.intersected_crop_box();
     let (width, height) = page.base_dimensions();
@@ -164,7 +164,7 @@ pub(super) fn page_matrix(page: &Page<'_>) -> Affine {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// Runs a content stream; forms in it run in turn, [`DEEPEST_FORM`] deep at most.
+    /// Interprets a content stream; forms in it are nested at most [`DEEPEST_FORM`] deep.
     fn run(&mut self, data: &[u8], resources: &Resources<'a>, depth: usize) {
         let Some(left) = self.budget.bytes.checked_sub(data.len()) else {
             self.budget.bytes = 0;
@@ -234,7 +234,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Instructions that say how and where text is written.
+    /// Handles instructions that set the text state.
     fn set_text(&mut self, op: &Op<'_, '_>, resources: &Resources<'a>) -> bool {
         let state = &mut self.state;
         match op {
@@ -270,7 +270,7 @@ impl<'a> Reader<'_, 'a> {
         self.text = self.line;
     }
 
-    /// Instructions that show text.
+    /// Handles instructions that show text.
     fn show(&mut self, op: &Op<'_, '_>) -> bool {
         match op {
             Op::ShowText(text) => self.show_string(text.0.as_bytes()),
@@ -339,7 +339,7 @@ impl<'a> Reader<'_, 'a> {
             return;
         }
         let (a, b) = if self.state.size < 0.0 { (-a, -b) } else { (a, b) };
-        // Text written downwards reads like text turned by a quarter.
+        // Vertical text reads like text turned by a quarter.
         let (a, b) = if face.font.is_horizontal() { (a, b) } else { (c, d) };
         let turn = match (a.abs() >= b.abs(), a >= 0.0, b >= 0.0) {
             (true, true, _) => 0,
@@ -351,7 +351,7 @@ impl<'a> Reader<'_, 'a> {
         self.content.glyphs.push(Glyph { text, start, end, size, look, hidden, turn });
     }
 
-    /// Instructions that draw.
+    /// Handles drawing instructions.
     fn draw(&mut self, op: &Op<'_, '_>) {
         let at = |x: &Number, y: &Number| Point::new(x.as_f64(), y.as_f64());
         match op {
@@ -402,7 +402,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// The text that stands for the glyphs of a marked sequence, where its properties give one.
+/// The replacement text of a marked sequence, if its properties have one.
 fn actual_text(object: &Object<'_>, resources: &Resources<'_>) -> Option<String> {
     let read = |dict: &Dict<'_>| dict.get::<PdfString<'_>>("ActualText").map(|text| decode(text.as_bytes()));
     match object {

@@ -1,7 +1,8 @@
-//! Fonts of a document: which characters their codes mean, how wide they are, and how they look.
+//! Fonts of a document: the characters of their codes, their widths and their look.
 //!
-//! Invariant: a code whose character nothing tells gives U+FFFD, so that a page of them is known to be unreadable.
-//! Not here: the shapes of glyphs; nothing is drawn.
+//! Takes font resources, gives [`Face`]s.
+//! Invariant: a code of unknown character gives U+FFFD, so that an unreadable page is detected.
+//! Not here: glyph shapes; nothing is drawn.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,9 +11,9 @@ use hayro_cmap::{BfString, load_embedded};
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId};
 use hayro_syntax::object::{Array, Dict, Name};
 
-/// Names of bold fonts hold one of these.
+/// Substrings of names of bold fonts.
 const BOLD: &[&str] = &["bold", "black", "heavy", "demi", "cmbx", "sfbx", "lmbx", "-bd", "nimbussanl-bol"];
-/// Names of fonts in which all letters are equally wide hold one of these.
+/// Substrings of names of monospaced fonts.
 const FIXED: &[&str] = &["courier", "mono", "nimbusmon", "cmtt", "sftt", "lmtt", "consol", "typewriter"];
 const FLAG_FIXED: u32 = 1;
 const FLAG_FORCE_BOLD: u32 = 1 << 18;
@@ -23,11 +24,11 @@ pub(super) struct Face<'a> {
     pub look: Look,
 }
 
-/// What a reader sees of a font besides its size.
+/// The look of a font besides its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub bold: bool,
-    /// All letters are equally wide, as in listings.
+    /// Monospaced.
     pub fixed: bool,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Fonts<'a> {
 
 impl<'a> Fonts<'a> {
     pub(super) fn new() -> Self {
-        // Fonts that a file only names are replaced by plain ones, which know the names and widths of their glyphs.
+        // Fonts that a file only names are replaced by standard ones, which have names and widths of glyphs.
         let programs: FontResolverFn = Arc::new(|query| match query {
             FontQuery::Standard(font) => Some(font.get_font_data()),
             FontQuery::Fallback(wanted) => Some(wanted.pick_standard_font().get_font_data()),
@@ -69,7 +70,7 @@ impl Face<'_> {
     }
 }
 
-/// Ligatures as the letters they join, private and odd bullets as bullets, odd spaces as spaces.
+/// Replaces ligatures by letters, private and odd bullets by bullets, odd spaces by spaces.
 fn plain(c: char) -> String {
     let letters = match c {
         '\u{fb00}' => "ff",

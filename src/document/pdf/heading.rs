@@ -1,19 +1,19 @@
-//! Which lines are headings, and of which level.
+//! Detects headings and their levels.
 //!
-//! Takes the pages of a document; the size in which most of it is set is its body. A heading is larger, or bold and
-//! set apart, or numbered with two numbers or more and set apart.
-//! Invariant: levels run from 1 to 6 by size, then by weight; within one look the number tells the depth.
+//! Takes the pages of a document. The body size is the size of most text; a heading is larger, or bold and set apart,
+//! or numbered with at least two numbers and set apart.
+//! Invariant: levels run from 1 to 6 by size, then by weight; within one look the number gives the depth.
 
 use std::collections::BTreeMap;
 
 use super::page_layout::{PageLayout, Piece, Placed};
 
-/// Longer lines are text, in letters.
+/// Maximum length of a heading, in letters.
 const LONGEST: usize = 160;
-/// A heading is larger than the body by this factor.
+/// Minimum size of a heading, relative to the body.
 const LARGER: f64 = 1.12;
 
-/// How a heading looks: its size in half points, largest first, then bold first.
+/// A heading's look: size in half points, largest first, then bold first.
 type Look = (std::cmp::Reverse<i64>, std::cmp::Reverse<bool>);
 
 /// The looks of a document's headings.
@@ -27,7 +27,7 @@ pub(super) struct Headings {
 }
 
 impl Headings {
-    /// Learns the looks from all pages; lines that `skip` names, such as the title, teach nothing.
+    /// Learns the looks from all pages, without the lines in `skip`, such as the title.
     pub(super) fn learn(sheets: &[PageLayout], skip: &[(usize, usize)]) -> Self {
         let mut letters: BTreeMap<i64, usize> = BTreeMap::new();
         let (mut bold, mut all) = (0, 0);
@@ -110,7 +110,7 @@ impl Headings {
     }
 }
 
-/// How far a line stands below what comes before it.
+/// The distance of a line from the piece before it.
 fn gap(pieces: &[Piece], before: Option<usize>, placed: &Placed) -> f64 {
     match before.and_then(|at| pieces.get(at)) {
         Some(Piece::Line(last)) if last.region == placed.region => (placed.line.base - last.line.base).abs(),

@@ -1,18 +1,18 @@
-//! The words of a page -> regions in reading order: columns one after the other.
+//! Divides the words of a page into regions in reading order: columns one after the other.
 //!
-//! Takes words, gives groups of them; each group is one column of text, or a part across all columns.
-//! Invariants: every word is in exactly one group; the number of cuts, and so the time, is bounded.
-//! Rows of short cells side by side are no columns: they stay together and may become a table (`table`).
+//! Takes words, gives groups; each group is a column of text, or a part across all columns.
+//! Invariants: every word is in exactly one group; the number of cuts, and so the time, is bounded; rows of short cells
+//! are not columns, they stay together and may become a table (`table`).
 
 use super::line::{Word, lines};
 
-/// Cuts of one page; more is no page that anybody reads.
+/// Maximum of cuts per page.
 const MOST_CUTS: usize = 24;
-/// Pages with more words are not cut.
+/// Maximum of words on a page that is cut.
 const MOST_WORDS: usize = 5_000;
-/// Places at which a cut is tried.
+/// Maximum of positions at which a cut is tried.
 const MOST_TRIES: usize = 240;
-/// Fewer lines on a side are no column.
+/// Minimum of lines in a column.
 const FEWEST_LINES: usize = 4;
 
 /// Groups words into regions.
@@ -38,7 +38,7 @@ pub(super) fn regions(words: Vec<Word>) -> Vec<Vec<Word>> {
     done
 }
 
-/// A gutter: where it is, and between which base lines nothing crosses it.
+/// A gutter: its position, and the baselines between which nothing crosses it.
 struct Cut {
     x: f64,
     top: f64,
@@ -79,7 +79,7 @@ fn best_cut(words: &[Word]) -> Option<Cut> {
     best.map(|(_, cut)| cut)
 }
 
-/// The stretches from top to bottom in which no word crosses the band around `x`.
+/// The vertical ranges in which no word crosses the band around `x`.
 fn free_runs(words: &[Word], x: f64, half: f64, size: f64) -> Vec<(f64, f64)> {
     let crosses = |word: &&Word| word.left < x + half - 0.1 && word.right > x - half + 0.1;
     let mut bars: Vec<f64> = words.iter().filter(crosses).map(|word| word.base).collect();
@@ -95,7 +95,7 @@ fn free_runs(words: &[Word], x: f64, half: f64, size: f64) -> Vec<(f64, f64)> {
     runs
 }
 
-/// Several lines of several words that fill their width.
+/// Whether words form several lines that fill their width.
 fn reads_as_column(words: &[&Word]) -> bool {
     let letters: usize = words.iter().map(|word| word.text.chars().count()).sum();
     if words.len() < FEWEST_LINES || letters < 80 {
@@ -109,12 +109,12 @@ fn reads_as_column(words: &[&Word]) -> bool {
         letters >= 16 && line.right - line.left > 0.7 * (right - left) && line.cells().len() == 1
     };
     let full = lines.iter().filter(prose).count();
-    // Narrower columns inside count as full lines as well, once they are cut.
+    // Nested narrower columns count as full lines too.
     let wide = lines.iter().filter(|line| line.cells().len() > 1 && line.words.len() >= 6).count();
     lines.len() >= FEWEST_LINES && (full + wide) * 2 >= lines.len() && full >= 2
 }
 
-/// Both sides stand beside each other for most of their height.
+/// Whether both sides are beside each other for most of their height.
 fn both_go_on(left: &[&Word], right: &[&Word], size: f64) -> bool {
     let span = |words: &[&Word]| {
         let bases = || words.iter().map(|word| word.base);
@@ -124,7 +124,7 @@ fn both_go_on(left: &[&Word], right: &[&Word], size: f64) -> bool {
     b.min(d) - a.max(c) > 2.5 * size
 }
 
-/// The size of the word in the middle.
+/// The median size of the words.
 pub(super) fn usual_size(words: &[Word]) -> f64 {
     let mut sizes: Vec<f64> = words.iter().filter(|word| word.table.is_none()).map(|word| word.size).collect();
     sizes.sort_by(f64::total_cmp);

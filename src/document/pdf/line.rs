@@ -1,25 +1,25 @@
-//! Glyphs -> words -> lines.
+//! Groups glyphs into words, and words into lines.
 //!
-//! Takes the glyphs of one direction of writing, gives words in place and the lines they stand in.
+//! Takes the glyphs of one writing direction; gives positioned words and their lines.
 //! Invariant: every glyph that is not white space is in exactly one word; glyphs drawn twice to look bold count once.
 //! Not here: which lines belong together (`layout`, `paragraph`).
 
 use super::content::Glyph;
 use super::font::Look;
 
-/// A wider gap between two glyphs, in heights of the font, separates words.
+/// Minimum gap between words, in font heights.
 const WORD_GAP: f64 = 0.17;
-/// A wider gap separates cells; justified text hardly ever has one.
+/// Minimum gap between cells, in font heights; justified text hardly ever has one.
 const CELL_GAP: f64 = 0.95;
-/// Glyphs nearer than this, in heights of the font, are one that is drawn again.
+/// Maximum distance of a glyph drawn twice, in font heights.
 const SAME_PLACE: f64 = 0.15;
 
-/// Fewer dots in a row are punctuation.
+/// Minimum of dots in a leader.
 const FEWEST_DOTS: usize = 4;
-/// What stands for the dots between an entry and its page number.
+/// Replacement of the dots between an entry and its page number.
 const LEADER: &str = " … ";
 
-/// A word, or any piece of text that stands by itself.
+/// A word, or any text that stands alone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
     pub text: String,
@@ -29,9 +29,9 @@ pub(super) struct Word {
     pub base: f64,
     pub size: f64,
     pub look: Look,
-    /// White space comes before it in the source.
+    /// Whether white space precedes it in the source.
     pub spaced: bool,
-    /// The table that it stands for, by its number on the page.
+    /// The table that it stands for, by number on the page.
     pub table: Option<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Word {
     }
 }
 
-/// Puts glyphs together, in the order in which the file shows them.
+/// Joins glyphs to words, in the order of the file.
 pub(super) fn words(glyphs: &[Glyph]) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut open = false;
@@ -111,7 +111,7 @@ pub(super) fn words(glyphs: &[Glyph]) -> Vec<Word> {
     words
 }
 
-/// Puts words on lines, from the top down, each from left to right.
+/// Groups words into lines, top down and left to right.
 pub(super) fn lines(mut words: Vec<Word>) -> Vec<Line> {
     words.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.left.total_cmp(&b.left)));
     let mut rows: Vec<(Word, Vec<Word>)> = Vec::new();
@@ -169,7 +169,7 @@ impl Line {
         self.text().contains(LEADER)
     }
 
-    /// Its words in groups that wide gaps separate.
+    /// Its words, grouped by wide gaps.
     pub(super) fn cells(&self) -> Vec<Line> {
         let mut groups: Vec<Vec<Word>> = Vec::new();
         for word in &self.words {
@@ -183,7 +183,7 @@ impl Line {
     }
 }
 
-/// Dots that lead the eye to a number become one sign.
+/// Replaces leader dots by one sign.
 fn without_leaders(text: String) -> String {
     let dots = |text: &str| text.chars().take_while(|c| matches!(c, '.' | ' ' | '…')).filter(|c| *c == '.').count();
     if !text.contains("....") && !text.contains(". . .") {
@@ -204,7 +204,7 @@ fn without_leaders(text: String) -> String {
     short
 }
 
-/// The same word again at nearly the same place.
+/// Whether the same word is drawn again at nearly the same place.
 fn is_again(last: &Word, word: &Word) -> bool {
     let near = SAME_PLACE * word.size;
     last.text == word.text && (last.left - word.left).abs() < near && (last.base - word.base).abs() < near
@@ -224,7 +224,7 @@ fn join(words: &[Word]) -> String {
     text
 }
 
-/// Marks that old fonts draw over the letter that follows.
+/// Whether a character is an accent that old fonts draw over the next letter.
 fn is_accent(c: char) -> bool {
     matches!(c, '¨' | '´' | '`' | 'ˆ' | '˜' | '¸' | 'ˇ' | '˚')
 }

@@ -1,7 +1,7 @@
-//! Links of a PDF: areas of a page with an address.
+//! Links of a PDF: page areas with a URL.
 //!
-//! Takes a page's annotations and glyphs, gives the words in each area; later finds the block they stand in.
-//! Invariant: only addresses count, not jumps inside the document; nothing is ever opened.
+//! Takes a page's annotations and glyphs, gives the words in each area; later finds their block.
+//! Invariant: only URLs count, not jumps inside the document; nothing is ever opened.
 
 use hayro_font::kurbo::{Point, Rect};
 use hayro_syntax::object::{Array, Dict, Rect as Area, String as PdfString};
@@ -14,7 +14,7 @@ use super::string::decode;
 use crate::{Block, Link, List};
 use ragonite_base::{CancelToken, clean_line};
 
-/// Links of one page; more are a trap.
+/// Maximum of links on a page.
 const MOST: usize = 2_000;
 
 /// A link and the page it is on.
@@ -25,7 +25,7 @@ pub(super) struct PageLink {
     target: String,
 }
 
-/// The links of a page; the first ones where the work is cancelled.
+/// The links of a page; the first ones if cancelled.
 pub(super) fn on_page(page: &Page<'_>, number: u32, glyphs: &[Glyph], cancel: &CancelToken) -> Vec<PageLink> {
     let Some(notes) = page.raw().get::<Array<'_>>("Annots") else { return Vec::new() };
     let matrix = page_matrix(page);
@@ -67,7 +67,7 @@ pub(super) fn place(links: Vec<PageLink>, blocks: &[Block]) -> Vec<Link> {
         let start = mark(link.page).unwrap_or(0);
         let end = mark(link.page + 1).unwrap_or(blocks.len());
         let holds = |range: std::ops::Range<usize>| range.into_iter().find(|at| contains(&blocks[*at], &link.text));
-        // A paragraph that began on the page before stands before the mark.
+        // A paragraph that began on the previous page is before the mark.
         let block = holds(start..end).or_else(|| holds(start.saturating_sub(1)..start));
         if let Some(block) = block.or_else(|| (start + 1 < end).then_some(start + 1)).or(first) {
             placed.push(Link { block, text: link.text, target: link.target });

@@ -1,14 +1,15 @@
-//! List items with their indentation -> lists.
+//! Makes lists from items and their indentation.
 //!
-//! Invariants: an item that stands further right belongs to the item above it; the number of an item is written out
-//! where counting from 1 would not give it; a lone number makes no list.
+//! Takes items, gives list blocks.
+//! Invariants: an item further right belongs to the item above it; a number is written out if counting from 1 would not
+//! give it; a single number makes no list.
 
 use super::page_layout::Placed;
 use super::paragraph::{Marker, append};
 use crate::builder::{Builder, Opened, Part};
 use crate::{Block, Ordering};
 
-/// Items whose markers differ by less, in points, stand below each other.
+/// Maximum difference of aligned markers, in points.
 const NEAR: f64 = 4.0;
 
 /// An item.
@@ -29,7 +30,7 @@ impl Item {
         Self { marker, text: text.to_owned(), left, text_left, last: placed.clone() }
     }
 
-    /// Whether a line without marker goes on with the item.
+    /// Whether a line without marker continues the item.
     pub(super) fn takes(&self, placed: &Placed) -> bool {
         let (line, last) = (&placed.line, &self.last.line);
         let size = line.size;
@@ -41,7 +42,7 @@ impl Item {
             return line.text().starts_with(char::is_lowercase) && !self.text.ends_with(['.', '!', '?']);
         }
         let inside = line.left > self.left + 0.3 * size;
-        // Items whose lines begin below their marker are told by their distance alone.
+        // Items with lines below their marker are detected by distance alone.
         let hanging = line.left > self.left - NEAR && line.text().starts_with(char::is_lowercase);
         let near = (line.left - self.text_left).abs() < 1.5 * size;
         step < 1.7 * size && ((inside && (near || line.left < self.text_left)) || hanging)
@@ -66,7 +67,7 @@ impl Item {
     }
 }
 
-/// An open list: where its items begin, whether they are counted, what closes it and its item.
+/// An open list: its indentation, its counting, and what to close.
 struct Open {
     left: f64,
     ordered: Ordering,

@@ -1,16 +1,16 @@
-//! PDF -> [`Document`].
+//! Reads PDF files.
 //!
-//! Takes the bytes of a file, gives its text in reading order with headings, lists, tables, page marks and links.
-//! A PDF holds glyphs in places and nothing else, so all structure is told from the look of the page:
+//! Takes the bytes of a file; gives a [`Document`] in reading order with headings, lists, tables, page marks and links.
+//! A PDF holds only positioned glyphs, so all structure is inferred from the look of the page:
 //!
 //! ```text
-//! content (glyphs, lines drawn) -> line (words) -> ruled, layout, table (columns, tables) -> sheet (reading order)
-//!   -> furniture (running lines out) -> heading (levels) -> blocks
+//! content (glyphs, drawn lines) -> line (words) -> ruled, layout, table (columns, tables)
+//!   -> page_layout (reading order) -> running_headers (removed) -> heading (levels) -> blocks
 //! ```
 //!
-//! Invariants: pages, instructions, glyphs and unpacked bytes are bounded; a page that cannot be read loses nothing
-//! of the others. The parser (`hayro`) is not proved free of panics, so each page is read behind `catch_unwind`.
-//! Not here: the name of the file, which is the title where nothing else is.
+//! Invariants: pages, instructions, glyphs and unpacked bytes are bounded; an unreadable page does not affect others.
+//! The parser (`hayro`) may panic, so each page is read behind `catch_unwind`.
+//! Not here: the file name, which is the title if nothing else is.
 
 mod blocks;
 mod content;
@@ -51,21 +51,21 @@ use self::page_layout::PageLayout;
 use super::Document;
 use ragonite_base::CancelToken;
 
-/// More pages are no document.
+/// Maximum of pages.
 const MOST_PAGES: usize = 20_000;
-/// Characters of a document; more are no document.
+/// Maximum of characters in a document.
 const MOST_LETTERS: usize = 40_000_000;
-/// Links of a document; the rest is left out.
+/// Maximum of links in a document.
 const MOST_LINKS: usize = 20_000;
-/// How far before its end a file is looked at for the mark of its end, in bytes.
+/// Bytes before the end that are searched for the end mark.
 const TAIL: usize = 4_096;
-/// Seconds in which all pages must be read. A page takes some milliseconds.
+/// Maximum time for all pages in seconds. A page takes some milliseconds.
 const MOST_SECONDS: usize = 600;
 
 /// Reads a PDF.
 ///
 /// # Errors
-/// Where it is locked, damaged throughout, holds no text, or would unpack to more than any document.
+/// If it is locked, damaged throughout, has no text, or exceeds a limit.
 pub(super) fn read(bytes: &[u8], cancel: &CancelToken) -> Result<Document, PdfError> {
     unpack::check(bytes, cancel)?;
     catch_unwind(AssertUnwindSafe(|| read_file(bytes, cancel))).unwrap_or(Err(PdfError::Broken))
@@ -104,15 +104,14 @@ fn read_file(bytes: &[u8], cancel: &CancelToken) -> Result<Document, PdfError> {
     Ok(Document { title, date: title::date(pdf.metadata()), blocks, links, ..Document::default() })
 }
 
-/// Whether a file ends as every PDF does; one that was cut off does not, and a program that repairs it finds pages all
-/// the same.
+/// Whether a file has the end mark of a PDF; a truncated file lacks it, though a repair may still find pages.
 fn has_end(bytes: &[u8]) -> bool {
     let end = bytes.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
     let tail = &bytes[end.saturating_sub(TAIL)..end];
     tail.windows(5).any(|five| five == b"%%EOF")
 }
 
-/// Whether a page names content that is not there or cannot be unpacked. A blank page names none.
+/// Whether a page refers to content that is missing or cannot be unpacked. A blank page refers to none.
 fn has_lost_content(page: &Page<'_>) -> bool {
     let is_list = || page.raw().get::<Array<'_>>(CONTENTS).is_some_and(|parts| parts.raw_iter().next().is_some());
     page.raw().contains_key(CONTENTS) && page.page_stream().is_none_or(|content| content.is_empty() && is_list())

@@ -1,7 +1,7 @@
-//! A page's content -> its lines and tables in reading order.
+//! Lays out a page's content as lines and tables in reading order.
 //!
-//! Takes glyphs and rules, gives pieces; the text of the page's main direction first, text written in other directions
-//! after it. Text without ink (the text layer of a scanned page) counts only where it is most of the page's text.
+//! Takes glyphs and rules; gives pieces, first in the page's main direction, then in others. Invisible text (the text
+//! layer of a scanned page) counts only if it is most of the page's text.
 //! Invariant: apart from that, every word is in exactly one piece.
 
 use hayro_font::kurbo::{Point, Rect};
@@ -11,7 +11,7 @@ use super::line::{Line, Word, lines, words};
 use super::table::{Draft, aligned};
 use super::{layout, ruled};
 
-/// A column with more lines is not searched for tables.
+/// Maximum of lines in a column that is searched for tables.
 const MOST_LINES: usize = 1_000;
 
 /// A line or a table.
@@ -21,7 +21,7 @@ pub(super) enum Piece {
     Table(Draft),
 }
 
-/// A line and the column of text that it stands in.
+/// A line and its column.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub line: Line,
@@ -30,7 +30,7 @@ pub(super) struct Placed {
     pub right: f64,
     /// Number of the column on its page.
     pub region: usize,
-    /// Written in the page's main direction.
+    /// Whether it is written in the page's main direction.
     pub main: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Placed {
 pub(super) struct PageLayout {
     pub pieces: Vec<Piece>,
     pub height: f64,
-    /// Shown characters, and those of them that nothing tells.
+    /// Number of shown characters, and of unknown ones.
     pub letters: usize,
     pub unknown: usize,
 }
@@ -80,7 +80,7 @@ pub(super) fn layout(mut content: Content) -> PageLayout {
     sheet
 }
 
-/// A point as it is where the text of this direction is upright.
+/// A point, rotated so that text of this direction is upright.
 fn turned(point: Point, turn: u8, content: &Content) -> Point {
     match turn {
         1 => Point::new(point.y, content.width - point.x),

@@ -1,20 +1,20 @@
-//! Lines -> text: words joined across line ends, list markers told from text.
+//! Joins words across line ends, and separates list markers from text.
 //!
-//! Invariant: joining drops a hyphen only where it divides a word.
+//! Takes lines, gives text. Invariant: a hyphen is dropped only if it divides a word.
 
 use super::line::Line;
 use ragonite_base::clean_line;
 
-/// Signs that begin a list item and nothing else.
+/// Characters that only begin list items.
 const BULLETS: &[char] =
     &['•', '◦', '▪', '▫', '▸', '‣', '·', '○', '●', '■', '□', '➢', '➤', '►', '∙', '⁃', '✓', '✔', '❖', '◆'];
-/// Signs that begin a list item where a line begins a paragraph.
+/// Characters that begin a list item at the start of a paragraph.
 const DASHES: &[char] = &['-', '–', '—', '*', '−'];
 const BOXES: &[(char, &str)] = &[('☐', "[ ] "), ('☑', "[x] "), ('☒', "[x] ")];
 /// Words before which a hyphen at a line end stays, as in "Ein- und Ausgabe".
 const AFTER_OPEN_HYPHEN: &[&str] = &["und", "oder", "bzw", "sowie", "and", "or", "to", "bis"];
 
-/// What begins a list item.
+/// The marker of a list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Marker {
     Bullet,
@@ -62,7 +62,7 @@ pub(super) fn join_lines(lines: &[Line]) -> String {
     text
 }
 
-/// Puts the next line behind a text.
+/// Appends the next line to a text.
 pub(super) fn append(text: &mut String, next: &str) {
     let next = clean_line(next);
     let trimmed = text.trim_end().len();
@@ -80,7 +80,7 @@ pub(super) fn append(text: &mut String, next: &str) {
     let last = word.rsplit(' ').next().unwrap_or_default();
     let hyphenated_name = hard && divided && !lower && last.chars().all(char::is_alphanumeric);
     if soft || (hard && divided && lower && !AFTER_OPEN_HYPHEN.contains(&first)) {
-        // A word that has another hyphen, as "state-of-the-art", is divided at its own one.
+        // A word with another hyphen, as "state-of-the-art", is divided at its own hyphen.
         let own = !soft && last.contains('-');
         if !own {
             text.truncate(word.len());

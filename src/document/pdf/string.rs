@@ -1,4 +1,4 @@
-//! Text strings of a PDF, which come in three encodings, as text.
+//! Decodes text strings of a PDF, which have three encodings.
 
 /// PDFDocEncoding where it differs from Latin-1.
 const FROM_24: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];

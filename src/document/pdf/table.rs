@@ -1,7 +1,8 @@
-//! Tables of a page on their way to the builder, and tables that only the places of their words show.
+//! Tables on the way to the builder, and tables that only the alignment of words shows.
 //!
-//! Invariants: a row is a line, or several where cells are wrapped; where the columns are in doubt there is no table.
-//! Not here: tables drawn with lines (`ruled`), which rows are the header (`header`).
+//! Takes lines, gives [`Draft`]s.
+//! Invariants: a row is a line, or several if cells are wrapped; without clear columns there is no table.
+//! Not here: tables drawn with lines (`ruled`), header detection (`header`).
 
 use hayro_font::kurbo::Rect;
 
@@ -10,9 +11,9 @@ use super::paragraph::{join_lines, marker};
 use crate::Block;
 use crate::builder::{Builder, CellMarks, Part, Section};
 
-/// Fewer rows are no table unless lines are drawn.
+/// Minimum of rows of a table without drawn lines.
 const FEWEST_ROWS: usize = 3;
-/// Longer cells, in letters on average, are text that happens to be aligned.
+/// Maximum average length of a cell, in letters; longer texts are aligned by chance.
 const LONGEST_CELL: usize = 60;
 
 /// A cell with what it covers.
@@ -24,7 +25,7 @@ pub(super) struct Cell {
     pub rows: usize,
 }
 
-/// A table and where it stands.
+/// A table and its position.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     pub rows: Vec<Vec<Cell>>,
@@ -44,13 +45,13 @@ impl Cell {
 }
 
 impl Draft {
-    /// Whether the other table, at the top of the next page, goes on with this one.
+    /// Whether a table at the top of the next page continues this one.
     pub(super) fn goes_on(&self, next: &Self) -> bool {
         let near = |(a, b): (&f64, &f64)| (a - b).abs() < 6.0;
         self.edges.len() == next.edges.len() && self.edges.iter().zip(&next.edges).all(near)
     }
 
-    /// How many letters it has.
+    /// Number of letters.
     pub(super) fn letters(&self) -> usize {
         self.rows.iter().flatten().map(|cell| cell.text.chars().count()).sum()
     }
@@ -87,7 +88,7 @@ fn add_cell(builder: &mut Builder, cell: &Cell) {
     builder.close(part);
 }
 
-/// The length of the table that begins with the first of these lines, in lines, and the table.
+/// The table that begins with the first of these lines, and its number of lines.
 pub(super) fn aligned(lines: &[Line]) -> Option<(usize, Draft)> {
     let first = lines.first()?;
     if first.cells().len() < 2 {
@@ -108,7 +109,7 @@ pub(super) fn aligned(lines: &[Line]) -> Option<(usize, Draft)> {
     while rows.last().is_some_and(|cells| cells.len() < 2) {
         rows.pop();
     }
-    // Text below a table ends it; the columns say where.
+    // Text below a table ends it, as its columns show.
     while rows.len() >= FEWEST_ROWS {
         let columns = columns(&rows)?;
         let end = rows.iter().position(|cells| !fits(cells, &columns)).unwrap_or(rows.len());
@@ -123,7 +124,7 @@ pub(super) fn aligned(lines: &[Line]) -> Option<(usize, Draft)> {
     None
 }
 
-/// Start and end of each column, by the rows that have the usual number of cells.
+/// Start and end of each column, from rows with the usual number of cells.
 fn columns(rows: &[Vec<Line>]) -> Option<Vec<(f64, f64)>> {
     let mut counts = std::collections::BTreeMap::new();
     for cells in rows.iter().filter(|cells| cells.len() >= 2) {

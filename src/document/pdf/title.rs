@@ -1,6 +1,7 @@
-//! Title and date of a document: what it says of itself, else its first and largest line.
+//! Title and date of a document: its metadata, else its first and largest line.
 //!
-//! Invariant: lines that are the title are named, so that they do not stand in the text again.
+//! Takes metadata and page layouts.
+//! Invariant: the lines of the title are reported, so that they are not repeated in the text.
 
 use hayro_syntax::metadata::Metadata;
 
@@ -10,20 +11,20 @@ use super::paragraph::append;
 use super::string::decode;
 use ragonite_base::clean_line;
 
-/// Longer titles are text.
+/// Maximum length of a title.
 const LONGEST: usize = 200;
-/// Lines that a title takes, and lines that may stand before it.
+/// Maximum lines of a title, and of lines before it.
 const LINES_OF_TITLE: usize = 4;
 const LINES_BEFORE: usize = 5;
-/// The part of the first page in which a title begins.
+/// The upper part of the first page in which a title begins.
 const UPPER: f64 = 0.6;
-/// Titles that programs make up begin or end so.
+/// First or last words of titles made by programs.
 const MADE_UP: &[&str] =
     &["untitled", "unbenannt", "microsoft word", "microsoft powerpoint", "document", "dokument", "slide 1"];
 const ENDINGS: &[&str] =
     &[".doc", ".docx", ".odt", ".tex", ".dvi", ".pdf", ".indd", ".ppt", ".pptx", ".xls", ".xlsx", ".html", ".ps"];
 
-/// The title, empty where nothing tells, and the lines that are it, by page and place.
+/// The title, or empty, and its lines by page and index.
 pub(super) fn find(metadata: &Metadata, sheets: &[PageLayout]) -> (String, Vec<(usize, usize)>) {
     let written = metadata.title.as_deref().map(|title| clean_line(&decode(title))).filter(|title| is_sensible(title));
     let shown = largest(sheets);
@@ -38,10 +39,10 @@ pub(super) fn find(metadata: &Metadata, sheets: &[PageLayout]) -> (String, Vec<(
     }
 }
 
-/// When the document was made, else changed.
+/// The date of creation, else of the last change.
 pub(super) fn date(metadata: &Metadata) -> Option<String> {
     let date = metadata.creation_date.as_ref().or(metadata.modification_date.as_ref())?;
-    // Tools that want the same bytes each time write the first day of their clock.
+    // Tools with reproducible output write the first day of their clock.
     let real = date.year > 1980 && (1..=12).contains(&date.month) && (1..=31).contains(&date.day);
     real.then(|| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day))
 }
@@ -57,14 +58,14 @@ fn is_sensible(title: &str) -> bool {
         && lower != "(anonymous)"
 }
 
-/// The same words, whatever stands between them.
+/// Whether two texts have the same words, apart from separators.
 fn alike(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     letters(a) == letters(b)
 }
 
-/// The lines that say the title where a document opens with it.
+/// The lines of the title at the start of the document.
 fn opening(title: &str, sheets: &[PageLayout]) -> Vec<(usize, usize)> {
     let Some((page, sheet)) = sheets.iter().enumerate().find(|(_, sheet)| !sheet.pieces.is_empty()) else {
         return Vec::new();
@@ -82,7 +83,7 @@ fn opening(title: &str, sheets: &[PageLayout]) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-/// The largest line in the upper part of the first page that has text, with those that go on with it.
+/// The largest line in the upper part of the first page with text, with its continuation lines.
 fn largest(sheets: &[PageLayout]) -> Option<(String, Vec<(usize, usize)>)> {
     let body = Headings::learn(sheets, &[]).body();
     let (page, sheet) = sheets.iter().enumerate().find(|(_, sheet)| !sheet.pieces.is_empty())?;
@@ -101,7 +102,7 @@ fn largest(sheets: &[PageLayout]) -> Option<(String, Vec<(usize, usize)>)> {
     }
     let large = |placed: &Placed| placed.line.size > 0.95 * size;
     let (first, _) = lines().find(|(_, line)| upper(line) && says(line) && large(line))?;
-    // A look that comes back is one of headings, and the first of them is no title unless it opens the page.
+    // A recurring look is one of headings, and the first of them is a title only if it opens the page.
     let again = sheets.iter().skip(page + 1).flat_map(|sheet| &sheet.pieces);
     let again = again.filter(|piece| matches!(piece, Piece::Line(placed) if large(placed))).count();
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! Keeps streams that unpack to far more than they hold from being unpacked.
+//! Refuses streams that unpack to far more than they hold.
 //!
-//! Takes the bytes of a file, looks at its packed streams before anything reads them.
-//! Invariant: the check itself takes a fixed amount of memory. Streams of encrypted files cannot be looked into.
+//! Takes the bytes of a file; checks its packed streams before they are read.
+//! Invariant: the check itself takes a fixed amount of memory. Streams of encrypted files cannot be checked.
 
 use std::io::{self, Read};
 
@@ -10,15 +10,15 @@ use flate2::read::ZlibDecoder;
 use super::error::PdfError;
 use ragonite_base::CancelToken;
 
-/// The largest stream, unpacked.
+/// Maximum bytes of an unpacked stream.
 const LARGEST: usize = 256 << 20;
-/// All streams that hold other objects, unpacked; they stay in memory.
+/// Maximum bytes of all unpacked object streams, which stay in memory.
 const LARGEST_OBJECTS: usize = 512 << 20;
-/// Packed data grows by less than this factor.
+/// Upper bound of the growth of packed data.
 const MOST_GROWTH: usize = 1_040;
-/// LZW data of no image that is larger than this is no real content.
+/// Maximum bytes of LZW data that is not an image.
 const LARGEST_LZW: usize = 1 << 20;
-/// How far before a stream its dictionary is looked at.
+/// Bytes before a stream that are searched for its dictionary.
 const DICTIONARY: usize = 512;
 
 /// Checks all streams of a file.
@@ -59,7 +59,7 @@ pub(super) fn check(bytes: &[u8], cancel: &CancelToken) -> Result<(), PdfError> 
     Ok(())
 }
 
-/// The size that data unpacks to, or a little over the limit.
+/// The unpacked size of data, or slightly above the limit.
 fn unpacked(data: impl Read) -> usize {
     let mut limited = ZlibDecoder::new(data).take(LARGEST as u64 + 1);
     let mut sink = Count(0);

@@ -1,14 +1,14 @@
-//! Whether a compound file, which XLS workbooks are, can be read in bounded memory, and the stream with the workbook.
+//! Resource preflight of compound files (XLS): whether one can be read in bounded memory; and its workbook stream.
 //!
-//! Takes the bytes of the file. Its sectors form chains, and the reader follows a chain to its end however often it
-//! comes by the same sector: a file of 5 KB can fill the memory.
-//! Invariants: in what passes, no chain is a circle and the table of chains is no larger than the file; a [`Stream`]
-//! is what the reader takes for the workbook, byte by byte, or there is none.
-//! Not here: what the stream says (`records`), reading it (`workbook`).
+//! Takes the bytes of the file. Its sectors form chains, which the reader follows to their end even in a cycle: a file
+//! of 5 KB can fill the memory.
+//! Invariants: in an accepted file, no chain is a cycle and the table of chains is no larger than the file; a
+//! [`Stream`] equals the workbook stream of the reader byte by byte, or there is none.
+//! Not here: the meaning of the stream (`records`), reading it (`workbook`).
 
 use encoding_rs::UTF_16LE;
 
-/// Numbers from here on are no sectors.
+/// Numbers from here on are not sectors.
 const NO_SECTOR: u32 = 0xffff_fffa;
 /// The first bytes, which describe the file.
 const HEADER: usize = 512;
@@ -21,7 +21,7 @@ const ENTRY: usize = 128;
 const SMALL_STREAM: usize = 4_096;
 const SMALL_SECTOR: usize = 64;
 
-/// Whether the reader comes to an end; false also where the file does not hold its own table of chains.
+/// Whether no chain is a cycle; false also if the file does not hold its own table of chains.
 pub(super) fn has_an_end(bytes: &[u8]) -> bool {
     chains(bytes).is_some_and(|next| !has_circle(&next))
 }
@@ -35,7 +35,7 @@ pub(super) fn sector_size(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// A stream and where its pieces lie in the file.
+/// A stream and the positions of its pieces in the file.
 pub(super) struct Stream {
     pub data: Vec<u8>,
     starts: Vec<usize>,
@@ -43,7 +43,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The place in the file of a byte of the stream.
+    /// The position in the file of a byte of the stream.
     pub(super) fn place(&self, at: usize) -> Option<usize> {
         self.starts.get(at / self.piece).map(|start| start + at % self.piece)
     }
@@ -85,11 +85,11 @@ fn is_named(entry: &[u8], wanted: &str) -> bool {
 
 fn length(entry: &[u8], size: usize) -> Option<usize> {
     let low = number(entry, 120)? as usize;
-    // The upper half is not kept clean in files of small sectors.
+    // The upper half is undefined in files with small sectors.
     if size == 512 { Some(low) } else { (number(entry, 124)? as usize).checked_mul(1 << 32)?.checked_add(low) }
 }
 
-/// Sectors of one size and which follows which.
+/// Sectors of one size and their successors.
 struct Space<'a> {
     next: &'a [u32],
     piece: usize,
@@ -102,7 +102,7 @@ impl Space<'_> {
         let mut stream = Stream { data: Vec::new(), starts: Vec::new(), piece: self.piece };
         let mut id = first;
         while id != END {
-            // A chain that is no circle has each sector once.
+            // Without a cycle a chain has each sector once.
             if stream.starts.len() > self.next.len() {
                 return None;
             }
@@ -127,7 +127,7 @@ fn chains(bytes: &[u8]) -> Option<Vec<u32>> {
         bytes.get(start..start.checked_add(size)?).map(numbers)
     };
     let most = bytes.len() / size;
-    // Which sectors hold the table: a list that starts in the header and goes on in sectors of its own.
+    // The sectors of the table: a list that starts in the header and continues in sectors of its own.
     let mut listed: Vec<u32> = numbers(bytes.get(76..HEADER)?).collect();
     let mut more = numbers(bytes.get(68..72)?).next()?;
     for _ in 0..=most {

@@ -1,8 +1,8 @@
-//! Delimited text (CSV, TSV) -> [`Document`].
+//! Delimited text (CSV, TSV).
 //!
-//! Takes text, gives one table and the remarks above it; a single column without a name is a list.
-//! The delimiter is told by how evenly it splits the first records, not by how often it stands there: in German files
-//! the comma is in every number.
+//! Takes text; gives a [`Document`] with one table and the remarks above it; a single column without a name is a list.
+//! The delimiter is the one that splits the first records most evenly, not the most frequent one: German numbers are
+//! full of commas.
 //! Invariants: records are read one by one; every field's text is kept; rows are as wide as the widest record.
 
 use std::ops::ControlFlow;
@@ -13,18 +13,18 @@ use super::super::package::OfficeError;
 use super::super::{Block, Document, List, ListItem, Table};
 use ragonite_base::{CancelToken, clean_line};
 
-/// Which of two delimiters that split equally well is taken: the one that prose and numbers have less often.
+/// Delimiters, those rarer in prose and numbers first.
 const DELIMITERS: &[u8] = b"\t;|,";
-/// Bytes and records from which the delimiter and the header are told.
+/// Bytes and records used to detect delimiter and header.
 const LOOK: usize = 64 << 10;
 const SAMPLE: usize = 200;
-/// A column's name is at most this long, in characters.
+/// Maximum characters of a column name.
 const LONGEST_NAME: usize = 80;
-/// Fields of one record.
+/// Maximum of fields in a record.
 const WIDEST: usize = 4_096;
-/// Records between two looks at whether the work is cancelled.
+/// Records between two checks for cancellation.
 const STEP: usize = 1_024;
-/// Places of the table, also where short records are filled up.
+/// Maximum of table places, padding of short records included.
 const MOST_PLACES: usize = 16_000_000;
 
 /// Reads delimited text.
@@ -52,7 +52,7 @@ pub(in super::super) fn read_delimited(text: &str, cancel: &CancelToken) -> Resu
     cancel.check()?;
     let mut document = Document::default();
     let usual = usual_width(&records);
-    // Lines above the table that are not split as it is: its title, when and by whom it was exported.
+    // Lines above the table that are not split like it: its title or notes of the export.
     let above = if usual > 1 { records.iter().take_while(|record| filled(record) < 2).count() } else { 0 };
     let titles: Vec<String> = records.drain(..above).flatten().filter(|field| !field.is_empty()).collect();
     if !remarks.is_empty() {
@@ -68,7 +68,7 @@ pub(in super::super) fn read_delimited(text: &str, cancel: &CancelToken) -> Resu
     Ok(document)
 }
 
-/// A single column that nothing names: a list, for as a table each row would say only `Column 1`.
+/// A single unnamed column becomes a list, because a table would only say `Column 1` for each row.
 fn lines(records: Vec<Vec<String>>) -> Block {
     let fields = records.into_iter().flatten().filter(|field| !field.is_empty());
     let mut items: Vec<ListItem> = fields.map(|text| ListItem { text, nested: Vec::new() }).collect();
@@ -108,7 +108,7 @@ fn table(mut records: Vec<Vec<String>>, titles: Vec<String>) -> Result<Table, Of
     })
 }
 
-/// The first line `sep=;` that spreadsheets write.
+/// The delimiter of a first line `sep=;`, as spreadsheets write it, and the rest.
 fn named_delimiter(text: &str) -> (Option<u8>, &str) {
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     match line.trim_end_matches('\r').strip_prefix("sep=").map(str::as_bytes) {
@@ -117,7 +117,8 @@ fn named_delimiter(text: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// Lines above the table that start with `#`. The last of them is the header where it is split as the table is.
+/// Lines above the table that start with `#`, and the rest. The last of them is the header if it is split like the
+/// table.
 fn leading_remarks(text: &str) -> (Vec<String>, &str) {
     let mut remarks = Vec::new();
     let mut rest = text;
@@ -136,7 +137,7 @@ fn leading_remarks(text: &str) -> (Vec<String>, &str) {
     (remarks, rest)
 }
 
-/// Hands out records until `visit` breaks off.
+/// Passes records to `visit` until it stops.
 fn each_record(
     text: &str,
     delimiter: u8,
@@ -153,7 +154,7 @@ fn each_record(
     Ok(())
 }
 
-/// The delimiter by which the first records are most alike.
+/// The delimiter that splits the first records most evenly.
 fn find_delimiter(text: &str) -> u8 {
     let mut end = text.len().min(LOOK);
     while !text.is_char_boundary(end) {
@@ -179,7 +180,7 @@ fn find_delimiter(text: &str) -> u8 {
     best.1
 }
 
-/// Share of records that have the usual number of fields; 0 where that is one.
+/// Share of records with the usual number of fields; 0 for one field.
 fn evenness(widths: &[usize]) -> f64 {
     let usual = most_frequent(widths.iter().copied().filter(|width| *width > 1));
     let like = widths.iter().filter(|width| Some(**width) == usual).count();
@@ -202,7 +203,7 @@ fn filled(record: &[String]) -> usize {
     record.iter().filter(|field| !field.is_empty()).count()
 }
 
-/// Whether the first record names the columns: short different words, none of them a value as in its column below.
+/// Whether the first record names the columns: short different words that are not values like those below.
 fn has_header(records: &[Vec<String>]) -> bool {
     let [first, rest @ ..] = records else { return false };
     if rest.is_empty() || filled(first) == 0 {
@@ -235,7 +236,7 @@ fn has_header(records: &[Vec<String>]) -> bool {
             tells |= values_below(column);
         }
     }
-    // In a single column only a change from words to values tells.
+    // In a single column only a change from words to values decides.
     texts > 0 && (first.len() > 1 || tells)
 }
 

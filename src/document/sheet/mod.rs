@@ -1,8 +1,8 @@
-//! Spreadsheets (XLSX, XLSM, XLSB, XLS, ODS) and delimited text (CSV, TSV) -> [`Document`].
+//! Spreadsheets (XLSX, XLSM, XLSB, XLS, ODS) and delimited text (CSV, TSV).
 //!
-//! Takes bytes or text, gives for each visible sheet a heading and its tables, titles and remarks.
-//! Values are written as the sheet shows them (`number`), formulas as their last results, dates as ISO dates; comments
-//! follow their cell in brackets. Hidden sheets, charts, pictures and pivot caches are left out.
+//! Takes bytes or text; gives a [`Document`] with, per visible sheet, a heading and its tables, titles and remarks.
+//! Values are written as shown (`number`), formulas as their last results, dates as ISO dates; comments follow their
+//! cell in brackets. Hidden sheets, charts, pictures and pivot caches are left out.
 //! Invariants: as for packages (`package`); cells and their text are bounded over the whole file.
 
 mod claims;

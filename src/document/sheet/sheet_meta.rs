@@ -1,7 +1,7 @@
-//! What an XLSX file says of its sheets besides their cells: merged cells, links, comments, which rows are header.
+//! Metadata of XLSX sheets: merged cells, links, comments, header rows.
 //!
-//! Takes the package, gives one [`SheetMeta`] per sheet name.
-//! The cells themselves, nearly all of a sheet's part, are cut out before a tree is built.
+//! Takes the package, gives one [`SheetMeta`] per sheet name. Invariant: the cells, nearly all of a sheet's part, are
+//! cut out before a tree is built.
 //! Not here: cells and their styles (`workbook`).
 
 use std::collections::HashMap;
@@ -13,31 +13,31 @@ use super::claims::MOST_SHEETS;
 use super::layout::Merged;
 use ragonite_base::clean_line;
 
-/// Merged cells of one sheet.
+/// Maximum of merged cells in a sheet.
 pub(super) const MOST_MERGED: usize = 50_000;
-/// Columns that one merged cell may cover.
+/// Maximum of columns of a merged cell.
 pub(super) const WIDEST_MERGED: u32 = 1_024;
-/// More frozen rows than this are no header.
+/// Maximum of frozen rows that are a header.
 const MOST_FROZEN: u32 = 6;
 
-/// Tables whose headers are in the same row.
+/// Maximum of tables with headers in the same row.
 const MOST_HEADERS: usize = 256;
 
 /// A sheet without its cells.
 #[derive(Debug, Default)]
 pub(super) struct SheetMeta {
     pub merged: Merged,
-    /// Places and targets, in the order of the file.
+    /// Cells and targets, in file order.
     pub links: Vec<((u32, u32), String)>,
     pub comments: HashMap<(u32, u32), String>,
-    /// First and last columns of header rows that the sheet itself names, by row.
+    /// First and last columns of header rows that the sheet declares, by row.
     pub headers: HashMap<u32, Vec<(u32, u32)>>,
-    /// Rows that stay in place when one scrolls.
+    /// Number of frozen rows.
     pub frozen: u32,
 }
 
 impl SheetMeta {
-    /// The first row of an area names its columns.
+    /// Records that the first row of an area is a header.
     fn add_header(&mut self, area: Option<Area>) {
         if let Some(((row, first), (_, last))) = area {
             let headers = self.headers.entry(row).or_default();
@@ -48,7 +48,7 @@ impl SheetMeta {
     }
 }
 
-/// Reads the frames of all sheets by their names.
+/// Reads the metadata of all sheets by name.
 pub(super) fn read(package: &mut Package<'_>) -> Result<HashMap<String, SheetMeta>, OfficeError> {
     const WORKBOOK: &str = "xl/workbook.xml";
     let relations = package.relations(WORKBOOK)?;
@@ -56,7 +56,7 @@ pub(super) fn read(package: &mut Package<'_>) -> Result<HashMap<String, SheetMet
     let tree = parse(WORKBOOK, &source, &package.cancel)?;
     let mut frames = HashMap::new();
     let Some(sheets) = child(tree.root_element(), "sheets") else { return Ok(frames) };
-    // The reader of the cells looks each sheet up among all.
+    // The cell reader searches all sheets for each sheet.
     if sheets.children().count() > MOST_SHEETS {
         return Err(OfficeError::Broken);
     }
@@ -113,7 +113,7 @@ fn read_sheet(package: &mut Package<'_>, part: &str) -> Result<SheetMeta, Office
     Ok(frame)
 }
 
-/// A sheet's part without its cells; nothing where they cannot be told apart.
+/// A sheet's part without its cells; none if they cannot be located.
 fn without_cells(source: &str) -> Option<String> {
     let start =
         source.find("<sheetData").or_else(|| source.find(":sheetData").and_then(|at| source[..at].rfind('<')))?;
@@ -134,7 +134,7 @@ fn link(node: Node<'_, '_>, relations: &HashMap<String, Relation>) -> Option<((u
     Some((place, clean_line(&format!("{target}{inside}"))))
 }
 
-/// The header row of a table that was made as such.
+/// The header row of a declared table.
 fn read_table(package: &mut Package<'_>, part: &str) -> Result<Option<Area>, OfficeError> {
     let Some(source) = package.text(part)? else { return Ok(None) };
     let tree = parse(part, &source, &package.cancel)?;
@@ -159,7 +159,7 @@ fn read_comments(
         let Some((place, _)) = attribute(comment, "ref").and_then(area) else { continue };
         let texts = comment.descendants().filter(|node| node.tag_name().name() == "t").filter_map(|node| node.text());
         let text = clean_line(&texts.collect::<String>());
-        // Programs put this before every comment of a thread, for programs that do not know threads.
+        // Programs put this before every threaded comment, for programs without threads.
         let text = text
             .split_once("Comment:")
             .filter(|_| text.starts_with("[Threaded comment]"))

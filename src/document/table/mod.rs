@@ -1,9 +1,9 @@
-//! A table as the source writes it -> what it is for: a [`Table`], or plain blocks where it only places them.
+//! Assembles a table: a [`Table`], or plain blocks if it only places them.
 //!
-//! Takes rows of cells, gives blocks. Titles and remarks that stand in rows of their own become caption and footer;
-//! rows that name a part of the table are told apart; headers that a long table repeats on every page go.
+//! Takes rows of cells, gives blocks. Titles and remarks in rows of their own become caption and footer; rows that name
+//! a part of the table are marked; headers that a long table repeats on every page are dropped.
 //! Invariants: every cell's text is in the blocks; every row of a table is as wide as its header.
-//! Not here: merged cells (`grid`), which rows and columns are names (`header`), text inside cells (`cell`).
+//! Not here: merged cells (`grid`), name rows and columns (`header`), text inside cells (`cell`).
 
 #[cfg(test)]
 mod tests;
@@ -15,14 +15,14 @@ use super::header::{Names, alternates_keys_and_values, header_rows, is_value, na
 use super::{Block, Table};
 use ragonite_base::CancelToken;
 
-/// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
+/// Minimum characters of a remark: a single filled cell in the last rows of a table.
 const SHORTEST_REMARK: usize = 40;
-/// More rows than this above or below a table are no titles and remarks.
+/// Maximum of title or remark rows above or below a table.
 const MOST_REMARKS: usize = 8;
-/// More headers than this in one table, or rows of one header, are not looked for: each costs time by the table's size.
+/// Maximum of headers in one table, and of rows of one header: each costs time by the table's size.
 const MOST_HEADERS: usize = 16;
 
-/// A table as written.
+/// A table as in the source.
 #[derive(Debug, Default)]
 pub(super) struct RawTable {
     caption: String,
@@ -32,7 +32,7 @@ pub(super) struct RawTable {
 
 impl RawTable {
     pub(super) fn push(&mut self, section: Section, cells: Vec<RawCell>) {
-        // A footer may be written before the body, but is read after it.
+        // A footer may come before the body in the source, but is read after it.
         let rows = if section == Section::Foot { &mut self.footer } else { &mut self.rows };
         rows.push((section, cells));
     }
@@ -44,7 +44,7 @@ impl RawTable {
         self.caption.push_str(text);
     }
 
-    /// The table, or what its cells hold where it is only a frame around that; nothing where the work is cancelled.
+    /// The table, or its content if it is only a frame; nothing if cancelled.
     pub(super) fn into_blocks(mut self, room: &mut Room) -> Vec<Block> {
         if room.cancel.is_canceled() {
             return Vec::new();
@@ -66,7 +66,7 @@ impl RawTable {
         self.rows.iter().flat_map(|(_, cells)| cells)
     }
 
-    /// Whether the cells are no values: a single row of them, or cells that hold what pages hold, under no names.
+    /// Whether the cells are not values: a single row of them, or page parts without names.
     fn only_places_blocks(&self, table: &Table) -> bool {
         if !table.header.is_empty() || table.caption.is_some() || table.row_headers > 0 {
             return false;
@@ -80,7 +80,7 @@ impl RawTable {
         table.rows.len() <= 1 || (stacked && parts().next().is_some()) || weight(parts()) * 2 > weight(filled())
     }
 
-    /// What the cells hold, one after the other. Lines of a cell stay: a box is often drawn around code.
+    /// The content of the cells in order. Lines of a cell stay: a box is often drawn around code.
     fn into_frame(self) -> Vec<Block> {
         let cells = self.rows.into_iter().flat_map(|(_, cells)| cells);
         let caption = (!self.caption.is_empty()).then_some(Block::Text(self.caption));
@@ -98,16 +98,16 @@ impl RawTable {
     }
 }
 
-/// How much text cells hold.
+/// Bytes of text in cells.
 fn weight<'a>(cells: impl Iterator<Item = &'a RawCell>) -> usize {
     cells.map(|cell| cell.text.len()).sum()
 }
 
-/// One table, or several where further headers follow below.
+/// One table, or several if further headers follow.
 fn assemble(caption: &str, mut rows: Vec<GridRow>, cancel: &CancelToken) -> Vec<Table> {
     drop_empty_rows(&mut rows);
     drop_repeated_columns(&mut rows);
-    // What a merged cell covers is told before empty columns go, so that a title over an icon and a name stays one.
+    // Full width is decided before empty columns go, so that a title over an icon and a name stays one.
     mark_full_width(&mut rows, GridRow::is_merged);
     let mut titles = vec![caption.to_owned()];
     take_titles(&mut rows, &mut titles);
@@ -119,7 +119,7 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>, cancel: &CancelToken) -> Vec<
     }
     let mut tables = Vec::new();
     loop {
-        // Each turn goes over all rows that are left several times.
+        // Each iteration passes over all remaining rows several times.
         if cancel.is_canceled() {
             return tables;
         }
@@ -153,7 +153,7 @@ fn finish(caption: Option<String>, header: &[GridRow], mut data: Vec<GridRow>, n
     Table { caption, footer: joined(&footer), header, row_headers: names.row_headers, rows, full_width }
 }
 
-/// Puts pairs that stand side by side below each other.
+/// Moves side-by-side pairs below each other.
 fn split_pairs(rows: Vec<GridRow>) -> Vec<GridRow> {
     let mut pairs = Vec::new();
     for mut row in rows {
@@ -185,7 +185,7 @@ fn mark_full_width(rows: &mut [GridRow], test: impl Fn(&GridRow) -> bool) {
     }
 }
 
-/// Takes leading rows away that name the table.
+/// Removes leading rows that are titles.
 fn take_titles(rows: &mut Vec<GridRow>, caption: &mut Vec<String>) {
     let most = caption.len() + MOST_REMARKS;
     while let [first, rest @ ..] = rows.as_slice()
@@ -201,7 +201,7 @@ fn take_titles(rows: &mut Vec<GridRow>, caption: &mut Vec<String>) {
             return;
         }
         let title = join(rows.remove(0).only_text().lines());
-        // What says the caption again still counts as a title.
+        // A repetition of the caption still counts as a title.
         caption.push(if caption.contains(&title) { String::new() } else { title });
     }
 }
@@ -225,8 +225,8 @@ fn drop_repeated_headers(header: &[GridRow], data: &mut Vec<GridRow>) {
     data.retain(|row| !row.places.is_empty());
 }
 
-/// Marks rows that name a part of the table although their cell is not drawn over its whole width. A plain first cell
-/// alone is a row that nobody filled in.
+/// Marks rows that name a part of the table although their cell does not span it. A plain single first cell is a row
+/// that nobody filled in.
 fn mark_parts(data: &mut [GridRow], names: Names) {
     let Some(width) = data.first().map(|row| row.places.len()) else { return };
     if names.header_rows == 0 || names.row_headers > 0 {
@@ -236,13 +236,13 @@ fn mark_parts(data: &mut [GridRow], names: Names) {
         let first = &row.places[0];
         row.is_alone() && (first.bold || first.header) && (width > 2 || row.is_single())
     };
-    // Where every row has one value only, none of them stands out.
+    // If every row has just one value, none of them stands out.
     if data.iter().any(|row| !row.full_width && !stands_out(row)) {
         mark_full_width(data, stands_out);
     }
 }
 
-/// Takes trailing rows away that are remarks on the table.
+/// Removes trailing rows that are remarks.
 fn take_remarks(data: &mut Vec<GridRow>, names: Names) -> Vec<String> {
     let mut remarks = Vec::new();
     while let [rest @ .., last] = data.as_slice()
@@ -262,7 +262,7 @@ fn take_remarks(data: &mut Vec<GridRow>, names: Names) -> Vec<String> {
     remarks
 }
 
-/// Writes the colours of empty cells out where they are the values: as `green` and `red` in a table of test results.
+/// Writes the colours of empty cells as values, such as `green` and `red` in a table of test results.
 fn name_colours(data: &mut [GridRow]) {
     let named = |place: &Place| {
         let name = place.shade.as_deref().filter(|shade| shade.bytes().all(|byte| byte.is_ascii_lowercase()));
@@ -304,7 +304,7 @@ fn join_header(rows: &[GridRow]) -> Vec<String> {
     (0..width).map(name).collect()
 }
 
-/// A column that names its rows is a column of names, also where the header leaves its corner empty.
+/// Names the corner of a header whose first column names its rows.
 fn name_corner(header: &mut [String], data: &[GridRow], names: Names) {
     let (Some(corner), 1) = (header.first_mut(), names.row_headers) else { return };
     let mut rows = data.iter().filter(|row| !row.full_width).filter_map(|row| row.places.first());
