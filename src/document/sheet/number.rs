@@ -45,7 +45,8 @@ pub(super) struct DateParts {
 
 impl From<(u16, u8, u8, u8, u8, u8, u16)> for DateParts {
     /// From calamine's parts; the milliseconds are dropped.
-    fn from((year, month, day, hour, minute, second, _): (u16, u8, u8, u8, u8, u8, u16)) -> Self {
+    fn from(parts: (u16, u8, u8, u8, u8, u8, u16)) -> Self {
+        let (year, month, day, hour, minute, second, _milliseconds) = parts;
         Self { year, month, day, hour, minute, second }
     }
 }
