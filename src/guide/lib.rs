@@ -35,18 +35,15 @@ impl Page {
                 let name = name.get(1..).filter(|name| !name.contains(['[', ']', '\n']))?;
                 Some((name.to_owned(), after[target + 1..].to_owned()))
             });
-            match link {
-                Some((name, after)) => {
-                    readable.push_str(rest[..start].strip_suffix('!').unwrap_or(&rest[..start]));
-                    if !is_picture {
-                        readable.push_str(&name);
-                    }
-                    rest = after;
+            if let Some((name, after)) = link {
+                readable.push_str(rest[..start].strip_suffix('!').unwrap_or(&rest[..start]));
+                if !is_picture {
+                    readable.push_str(&name);
                 }
-                None => {
-                    readable.push_str(&rest[..=start]);
-                    rest = rest[start + 1..].to_owned();
-                }
+                rest = after;
+            } else {
+                readable.push_str(&rest[..=start]);
+                rest = rest[start + 1..].to_owned();
             }
         }
         readable + &rest
@@ -138,7 +135,9 @@ mod tests {
             Some((file, anchor)) => (file.to_owned(), Some(anchor.to_owned())),
             None => (target.to_owned(), None),
         });
-        parted.filter(|(file, anchor)| file.ends_with(".md") || (file.is_empty() && anchor.is_some())).collect()
+        parted
+            .filter(|(file, anchor)| file.strip_suffix(".md").is_some() || (file.is_empty() && anchor.is_some()))
+            .collect()
     }
 
     /// The anchors that mdBook and GitHub give the headings of a page.

@@ -1,5 +1,7 @@
 //! What the tests of `index` and `retrieval` share: an embedder without weights, and small documents.
 
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -46,6 +48,7 @@ impl WordEmbedder {
     }
 
     /// The same with a window of `max_tokens`.
+    #[must_use]
     pub fn with_window(mut self, max_tokens: usize) -> Self {
         self.identity.max_tokens = max_tokens;
         self
