@@ -44,13 +44,13 @@ impl App {
     pub(super) fn rate_failed(
         &mut self,
         id: TurnId,
-        failed: &Option<Feedback>,
+        failed: Option<&Feedback>,
         stored: Option<Feedback>,
         problem: Problem,
     ) -> Vec<Effect> {
         let left = self.background.iter_mut().flat_map(|sheet| &mut sheet.turns);
         if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id)
-            && turn.record.feedback == *failed
+            && turn.record.feedback.as_ref() == failed
         {
             turn.record.feedback = stored;
         }

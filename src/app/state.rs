@@ -368,7 +368,9 @@ impl App {
             }
             Event::Failed(problem) => self.noting(Some(problem)),
             Event::Refused(refusal) => self.refuse(refusal),
-            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, &feedback, stored, problem),
+            Event::RateFailed { id, feedback, stored, problem } => {
+                self.rate_failed(id, feedback.as_ref(), stored, problem)
+            }
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, id, number),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),

@@ -73,7 +73,7 @@ pub enum EvalError {
         path: PathBuf,
         /// Position and cause.
         #[source]
-        source: toml::de::Error,
+        source: Box<toml::de::Error>,
     },
     /// `domains.toml` is invalid or has other fields.
     #[error("`{path}` has not the form of a domains.toml")]
@@ -82,7 +82,7 @@ pub enum EvalError {
         path: PathBuf,
         /// Position and cause.
         #[source]
-        source: toml::de::Error,
+        source: Box<toml::de::Error>,
     },
     /// Invalid JSON, or other fields.
     #[error("`{path}` has not the form of a qa-pairs.json")]

@@ -100,7 +100,7 @@ impl DomainsFile {
     /// # Errors
     /// When the form is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, EvalError> {
-        toml::from_str(text).map_err(|source| EvalError::Domains { path: path.to_owned(), source })
+        toml::from_str(text).map_err(|error| EvalError::Domains { path: path.to_owned(), source: Box::new(error) })
     }
 
     pub(super) fn domain(&self, name: &DomainName) -> Result<&DomainFolder, EvalError> {
@@ -116,7 +116,8 @@ impl QuestionFile {
     /// When the form is wrong or a conversation cannot be used.
     pub fn parse(text: &str, path: &Path) -> Result<Self, EvalError> {
         let path = || path.to_owned();
-        let mut file: Self = toml::from_str(text).map_err(|source| EvalError::Form { path: path(), source })?;
+        let mut file: Self =
+            toml::from_str(text).map_err(|error| EvalError::Form { path: path(), source: Box::new(error) })?;
         for first in file.conversations.iter_mut().filter_map(|conversation| conversation.turns.first_mut()) {
             if first.completed.is_empty() {
                 first.completed.clone_from(&first.question);

@@ -4,8 +4,8 @@
 //! Conversations with all turns in all languages are the units:
 //! - An interval comes from a bootstrap over conversations.
 //! - The difference of two runs is tested by exchanging them per conversation, two-sided. For right or wrong this is
-//! McNemar's exact test if each conversation has one question. McNemar's test over questions is given per language, as
-//! in the paper.
+//!   McNemar's exact test if each conversation has one question. McNemar's test over questions is given per language,
+//!   as in the paper.
 //! - The t-test compares the means of conversations.
 //! - p values of an ablation are corrected by Holm's method.
 //!

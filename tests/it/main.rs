@@ -1,5 +1,13 @@
 //! Integration tests in one binary, because linking llama.cpp and candle is most of their cost.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that fails panics, and one that is skipped says so"
+)]
+
 mod agreement;
 mod arrange;
 mod bundle;

@@ -29,7 +29,8 @@ pub(crate) fn models() -> Option<PathBuf> {
     }
     assert!(
         std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|value| value != "1"),
-        "the weights of `tiny` are not in {folder:?}"
+        "the weights of `tiny` are not in {}",
+        folder.display()
     );
     println!("skipped: the weights of `tiny` are not in {}", folder.display());
     None

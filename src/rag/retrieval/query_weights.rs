@@ -243,7 +243,7 @@ mod tests {
 
     fn features(role: SubQueryRole, sure_of: Option<i64>) -> SubQueryFeatures {
         let confidence = sure_of.map_or(Confidence::Medium, |document| Confidence::Document(DocumentId(document)));
-        SubQueryFeatures { role, confidence: confidence, topic_shift: TopicShift::Stays }
+        SubQueryFeatures { role, confidence, topic_shift: TopicShift::Stays }
     }
 
     fn weights(sub_queries: &[SubQueryFeatures]) -> Vec<f64> {

@@ -747,7 +747,7 @@ mod tests {
     #[test]
     fn what_is_of_a_series_of_another_space_row_or_page_or_says_something_else_is_no_version() {
         let unmarked = |hits: &[Candidate<'_>]| {
-            assert_eq!(labelled(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]))
+            assert_eq!(labelled(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]));
         };
         let now = Some("2025-01-05");
         unmarked(&[of(1, "Cranes", None, OLD), of(2, "Cranes", None, NEW)]);
