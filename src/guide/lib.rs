@@ -23,6 +23,11 @@ pub struct Page {
 }
 
 impl Page {
+    /// The page as [`Page::readable`] has it, with each paragraph on one line.
+    pub fn flowing(&self) -> String {
+        joined(&self.readable())
+    }
+
     /// The page as a terminal shows it: links without their targets, no pictures and no HTML comments.
     pub fn readable(&self) -> String {
         let mut readable = String::with_capacity(self.text.len());
@@ -48,6 +53,37 @@ impl Page {
         }
         readable + &rest
     }
+}
+
+/// The text with each paragraph and each entry of a list on one line, so that a screen of any width can wrap it.
+fn joined(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut is_code = false;
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        let goes_on = !(is_code || is_fence || joined.is_empty() || joined.ends_with('\n') || begins_a_block(line));
+        if goes_on {
+            joined.push(' ');
+            joined.push_str(line.trim_start());
+        } else {
+            if !joined.is_empty() && !joined.ends_with('\n') {
+                joined.push('\n');
+            }
+            joined.push_str(line);
+        }
+        is_code ^= is_fence;
+        // Nothing goes on behind these.
+        if is_code || is_fence || line.trim().is_empty() || line.starts_with(['#', '|']) {
+            joined.push('\n');
+        }
+    }
+    joined
+}
+
+fn begins_a_block(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_numbered = line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    line.is_empty() || line.starts_with(['#', '|']) || line.starts_with("- ") || is_numbered
 }
 
 fn without_comments(text: &str) -> String {
@@ -125,6 +161,14 @@ mod tests {
         let text = "See [Models](models.md) <!-- hidden -->and ![a picture](x.svg)`[Source 1]` [a\nb](c).";
         let page = Page { topic: "t", title: "T", text };
         assert_eq!(page.readable(), "See Models and `[Source 1]` [a\nb](c).");
+    }
+
+    #[test]
+    fn a_flowing_page_has_each_paragraph_and_each_entry_on_a_line_and_code_and_tables_as_they_are() {
+        let text = "# T\nOne\ntwo.\n\n- a\n  b\n- c\n1. d\n   e\n\n```\nx\ny\n```\n\n| a |\n| - |\n| b |\n";
+        let page = Page { topic: "t", title: "T", text };
+        let flowing = "# T\nOne two.\n\n- a b\n- c\n1. d e\n\n```\nx\ny\n```\n\n| a |\n| - |\n| b |\n";
+        assert_eq!(page.flowing(), flowing);
     }
 
     /// Links to Markdown files of the guide and to headings of the same page.

@@ -149,7 +149,7 @@ fn a_target_folder_of_another_processor_is_cleaned_once() {
     assert!(!cleaned("fpu sse sse2 avx"), "it was cleaned already");
 }
 
-/// A checkout's `make` with a cargo that only records its arguments, and builds a program that keeps a model.
+/// A checkout's `make` with a cargo that only records its arguments and builds a program that does so too.
 struct FakeMake {
     bin: TempDir,
     target: TempDir,
@@ -158,13 +158,9 @@ struct FakeMake {
 impl FakeMake {
     fn new() -> Self {
         let (bin, target) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let program = r#"case "$1 $2" in
-"models verify") test -e "$CARGO_TARGET_DIR/model" ;;
-"models pull") echo "pull $4" >>"$LOG"; test -e "$CARGO_TARGET_DIR/offline" && exit 2; : >"$CARGO_TARGET_DIR/model" ;;
-*) echo "ragonite $*" >>"$LOG" ;;
-esac"#;
-        put_script(&bin, "program", program);
+        put_script(&bin, "program", r#"echo "ragonite $*" >>"$LOG""#);
         let cargo = r#"echo "cargo $*" >>"$LOG"
+if [ "$1" = run ]; then test ! -e "$CARGO_TARGET_DIR/offline"; exit; fi
 mkdir -p "$CARGO_TARGET_DIR/release" && cp "${0%cargo}program" "$CARGO_TARGET_DIR/release/ragonite""#;
         put_script(&bin, "cargo", cargo);
         Self { bin, target }
@@ -178,7 +174,7 @@ mkdir -p "$CARGO_TARGET_DIR/release" && cp "${0%cargo}program" "$CARGO_TARGET_DI
         // Packages and toolchain of this machine do not matter here.
         command.args(["-o", "tools", goal]).arg(format!("CARGO={}", self.bin.path().join("cargo").display()));
         command.env_remove("MAKEFLAGS").env_remove("MAKEOVERRIDES").env_remove("MFLAGS").current_dir(root());
-        command.env("LOG", &log).env("CARGO_TARGET_DIR", self.target.path());
+        command.env("LOG", &log).env("CARGO_TARGET_DIR", self.target.path()).env("RAGONITE_MODELS", "weights");
         let output = command.stdin(std::process::Stdio::null()).output().unwrap();
         let log = fs::read_to_string(&log).unwrap_or_default();
         (output.status.success(), log.lines().map(str::to_owned).collect())
@@ -194,18 +190,14 @@ fn make_is_there() -> bool {
 }
 
 #[test]
-fn the_demo_fetches_once_and_runs_the_program_without_network_code() {
+fn the_demo_fetches_what_is_missing_and_runs_the_program_without_network_code() {
     if !make_is_there() {
         return;
     }
-    let make = FakeMake::new();
-    let (plain, hub) = ("cargo build --release", "cargo build --release --features hub");
-    let (ended_well, asked) = make.run("demo");
+    let (ended_well, asked) = FakeMake::new().run("demo");
     assert!(ended_well, "{asked:?}");
-    assert_eq!(asked, [plain, hub, "pull starter", plain, "ragonite demo"]);
-    let (ended_well, asked) = make.run("demo");
-    assert!(ended_well, "{asked:?}");
-    assert_eq!(asked, [plain, "ragonite demo"]);
+    let fetch = "cargo run --quiet --release -p ragonite-download -- starter weights";
+    assert_eq!(asked, ["cargo build --release", fetch, "ragonite demo"]);
 }
 
 #[test]
@@ -228,8 +220,7 @@ fn the_tests_need_the_tiny_models_only() {
     }
     let (ended_well, asked) = FakeMake::new().run("test");
     assert!(ended_well, "{asked:?}");
-    assert!(asked.contains(&"pull tiny".to_owned()), "{asked:?}");
-    // The crate that downloads is tested, but the program is tested as shipped, without it.
-    let tests: Vec<&str> = asked.iter().map(String::as_str).filter(|line| line.starts_with("cargo test")).collect();
-    assert_eq!(tests, ["cargo test --release --features hub --lib", "cargo test --release --test it"]);
+    // The program is tested as it is shipped: the crate that downloads is no part of it.
+    let fetch = "cargo run --quiet -p ragonite-download -- tiny weights";
+    assert_eq!(asked, [fetch, "cargo test --workspace --lib --bins --tests"]);
 }

@@ -457,7 +457,7 @@ mod of_the_checks_themselves {
             const A: &str = "std::env::var { ";
             const B: &str = r#"use std::net; "{" "#;
             const C: char = '{';
-            fn f<'a>(x: &'a str) -> &'a str { a.std::net(); x }
+            fn f<'a>(x: &'a str) -> &'a str { x }
             #[cfg(test)]
             use std::env;
             #[cfg(test)]

@@ -145,7 +145,7 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
         ),
         Some(page) => {
             let width = room.min(GUIDE_COLUMNS);
-            (page.title, render(&page.readable(), &MarkdownLook { theme: &screen.theme, width, holds: &|_| true }))
+            (page.title, render(&page.flowing(), &MarkdownLook { theme: &screen.theme, width, holds: &|_| true }))
         }
     };
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
