@@ -17,6 +17,7 @@ pub enum SpecialTokens {
     /// Template text: `<|im_start|>` is one token.
     Parse,
     /// Content of documents, questions and answers: `<|im_start|>` is plain characters.
+    #[serde(rename = "plain")]
     AsText,
 }
 

@@ -154,6 +154,22 @@ fn another_version_nobody_asked_for_is_no_source_where_the_newest_is_one() {
 }
 
 #[test]
+fn a_prompt_of_the_history_reads_with_the_words_it_was_stored_with() {
+    let stored = serde_json::json!({ "segments": [
+        { "part": "template", "text": "<s>", "special": "parse", "tokens": 1 },
+        { "part": { "around": { "ranks": [1, 2] } }, "text": "Ports", "special": "plain", "tokens": 1 },
+        { "part": { "evidence": { "rank": 1 } }, "text": "Lund", "special": "plain", "tokens": 1 },
+        { "part": "lead", "text": "According to", "special": "plain", "tokens": 2 },
+    ], "stop": ["User:"], "cut": [] });
+    let read: Prompt = serde_json::from_value(stored.clone()).unwrap();
+    assert_eq!(read.segments[1].part, Part::SharedContext { ranks: vec![1, 2] });
+    assert_eq!(read.prefill(), "According to");
+    let mut written = serde_json::to_value(&read).unwrap();
+    written.as_object_mut().unwrap().retain(|name, _| stored.get(name).is_some());
+    assert_eq!(written, stored);
+}
+
+#[test]
 fn a_prompt_reads_as_agreed() {
     let generator = WordCounter::new(4096);
     let hits = [hit(1, "Row 3 in Table 1: Station is Lund, and Board is MB-7"), hit(2, "Lund lies in Sweden.")];
