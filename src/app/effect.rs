@@ -26,12 +26,12 @@ pub enum Wording {
     Again,
 }
 
-/// Who requested an explanation.
+/// Why an explanation is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The user.
+    /// The user asked for it.
     User,
-    /// Nobody yet.
+    /// Nobody asked yet: it is computed while the user reads.
     Prefetch,
 }
 
@@ -52,6 +52,7 @@ pub enum ConversationChange {
 
 /// Work outside the pure core.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "a field that is named and typed for what it holds needs no words")]
 pub enum Effect {
     /// List the domains. Answered by `DomainsListed`.
     ListDomains,
@@ -81,7 +82,6 @@ pub enum Effect {
     /// Complete a question. Answered by `QuestionCompleted`, preceded by `QuestionTranslated` where the documents
     /// have another language.
     RewriteQuestion {
-        /// The turn.
         turn: TurnKey,
         /// Domain of the turn.
         domain: DomainName,
@@ -96,7 +96,6 @@ pub enum Effect {
     },
     /// Search. Answered by `HitsRetrieved`.
     Retrieve {
-        /// The turn.
         turn: TurnKey,
         /// Domain of the turn.
         domain: DomainName,
@@ -113,7 +112,6 @@ pub enum Effect {
     },
     /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
     GenerateAnswer {
-        /// The turn.
         turn: TurnKey,
         /// Domain of the turn.
         domain: DomainName,
@@ -147,7 +145,6 @@ pub enum Effect {
     Explain {
         /// Key of the job: that of the turn, or its own for a prefetch, so that it can be cancelled alone.
         turn: TurnKey,
-        /// The turn.
         of: TurnKey,
         /// Who requested it.
         demand: Trigger,
@@ -168,27 +165,19 @@ pub enum Effect {
     },
     /// Store a turn as a whole, over its earlier version where there is one. Answered by `TurnSaved`.
     SaveTurn {
-        /// The turn.
         turn: TurnKey,
         /// Domain of the turn.
         domain: DomainName,
         /// Its conversation; none starts a new one.
         conversation: Option<ConversationId>,
-        /// The record.
         record: Box<TurnRecord>,
     },
     /// Load the settings overrides of a domain that is not open. Answered by `OtherSettingsLoaded`.
     LoadSettings(DomainName),
     /// Change settings overrides of a domain. Answered by `SettingsKept`.
-    SaveSettings {
-        /// The domain.
-        domain: DomainName,
-        /// The edit.
-        edit: Edit,
-    },
+    SaveSettings { domain: DomainName, edit: Edit },
     /// Store a rating; none removes it. Answered by `RateFailed` where that fails.
     RateTurn {
-        /// The turn.
         id: TurnId,
         /// The rating.
         feedback: Option<Feedback>,
@@ -199,7 +188,6 @@ pub enum Effect {
     ChangeConversation {
         /// The domain whose list is wanted afterwards.
         domain: DomainName,
-        /// The change.
         change: ConversationChange,
     },
     /// Search words in the conversations of all domains. Answered by `ConversationsFound`.
@@ -211,7 +199,6 @@ pub enum Effect {
     },
     /// Write turns to a new file. Answered by `Done`.
     Export {
-        /// The conversation.
         conversation: Box<ConversationRecord>,
         /// The turns to write.
         turns: Vec<TurnRecord>,
@@ -230,7 +217,6 @@ pub enum Effect {
     },
     /// Write a stored conversation to a new file. Answered by `Done`.
     ExportStored {
-        /// The conversation.
         conversation: ConversationId,
         /// Format of the file.
         format: Format,
@@ -239,27 +225,17 @@ pub enum Effect {
     WriteEvalCase {
         /// Domain of the turn.
         domain: DomainName,
-        /// Its conversation.
         conversation: ConversationId,
-        /// The turn.
         turn: Box<TurnRecord>,
     },
     /// Load the whole table of a row or table evidence. Answered by `TableLoaded`.
-    LoadTable {
-        /// The domain.
-        domain: DomainName,
-        /// The evidence.
-        evidence: EvidenceId,
-    },
+    LoadTable { domain: DomainName, evidence: EvidenceId },
     /// Rank evidences densely with some parts of their context only. Answered by `ContextTried`.
     TryContext {
         /// The job.
         turn: TurnKey,
-        /// The domain.
         domain: DomainName,
-        /// The query.
         query: String,
-        /// The evidences.
         evidences: Vec<EvidenceId>,
         /// The parts that stay.
         parts: ContextParts,
@@ -268,9 +244,7 @@ pub enum Effect {
     LoadDocument {
         /// The job.
         turn: TurnKey,
-        /// The domain.
         domain: DomainName,
-        /// The document.
         document: DocumentId,
         /// The hit; its text is not left out.
         hit: EvidenceId,

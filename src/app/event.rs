@@ -83,8 +83,9 @@ impl Loading {
     }
 }
 
-/// An event.
+/// What happened: input of the user, or the answer of a worker to an [`Effect`](super::Effect).
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "a field that is named and typed for what it holds needs no words")]
 pub enum Event {
     /// The user asked.
     QuestionAsked {
@@ -120,7 +121,6 @@ pub enum Event {
     EarlierWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
-        /// The method.
         method: Method,
     },
     /// The user wants sentence attribution.
@@ -153,7 +153,6 @@ pub enum Event {
     },
     /// The user wants a stored conversation as a file.
     StoredExportWanted {
-        /// The conversation.
         conversation: ConversationId,
         /// Format of the file.
         format: Format,
@@ -169,7 +168,6 @@ pub enum Event {
     OtherSettingsWanted(DomainName),
     /// The user changed the overrides of a domain that is not open.
     OtherSettingsChanged {
-        /// The domain.
         domain: DomainName,
         /// All overrides.
         changes: SettingsOverride,
@@ -197,17 +195,11 @@ pub enum Event {
         parts: ContextParts,
     },
     /// The user wants to read the whole document of a hit.
-    DocumentWanted {
-        /// The document.
-        document: DocumentId,
-        /// The hit.
-        hit: EvidenceId,
-    },
+    DocumentWanted { document: DocumentId, hit: EvidenceId },
     /// The user cancelled the loading of a document.
     DocumentCancelRequested,
     /// The user wants an ingest.
     IngestWanted {
-        /// The domain.
         domain: DomainName,
         /// A file or folder as typed; empty for the earlier ones of the domain.
         path: String,
@@ -238,7 +230,6 @@ pub enum Event {
     DomainsListed(Vec<DomainSummary>),
     /// Precedes the answer to `OpenDomain`: the settings overrides of the domain.
     SettingsLoaded {
-        /// The domain.
         domain: DomainName,
         /// The valid overrides.
         changes: SettingsOverride,
@@ -247,7 +238,6 @@ pub enum Event {
     },
     /// Answer to `LoadSettings`.
     OtherSettingsLoaded {
-        /// The domain.
         domain: DomainName,
         /// The valid overrides.
         changes: SettingsOverride,
@@ -256,7 +246,6 @@ pub enum Event {
     },
     /// Answer to `SaveSettings`.
     SettingsKept {
-        /// The domain.
         domain: DomainName,
         /// All overrides now, with concurrent changes; or why the edit was not stored.
         kept: Result<SettingsOverride, Problem>,
@@ -264,17 +253,11 @@ pub enum Event {
     /// Answer to `OpenDomain`.
     DomainOpened(DomainSummary),
     /// Answer to `OpenDomain`.
-    DomainFailed {
-        /// The domain.
-        name: DomainName,
-        /// The problem.
-        problem: Problem,
-    },
+    DomainFailed { name: DomainName, problem: Problem },
     /// Answer to `OpenDomain` after cancellation.
     DomainNotOpened(DomainName),
     /// Answer to `ListConversations` and `ChangeConversation`.
     ConversationsListed {
-        /// The domain.
         domain: DomainName,
         /// Pinned ones first, then the latest.
         conversations: Vec<ConversationRecord>,
@@ -291,7 +274,6 @@ pub enum Event {
     IngestCanceled,
     /// Answer to `OpenConversation`.
     ConversationOpened {
-        /// The conversation.
         record: ConversationRecord,
         /// Its turns in order.
         turns: Vec<TurnRecord>,
@@ -299,29 +281,17 @@ pub enum Event {
     /// Models are being loaded, or are loaded.
     EngineChanged(EngineStatus),
     /// Precedes the answer to `RewriteQuestion`: the translation of the completed question.
-    QuestionTranslated {
-        /// The turn.
-        turn: TurnKey,
-        /// The translation.
-        translation: Box<Translation>,
-    },
+    QuestionTranslated { turn: TurnKey, translation: Box<Translation> },
     /// Answer to `RewriteQuestion`.
-    QuestionCompleted {
-        /// The turn.
-        turn: TurnKey,
-        /// The rewrite.
-        rewrite: Box<Rewrite>,
-    },
+    QuestionCompleted { turn: TurnKey, rewrite: Box<Rewrite> },
     /// Answer to `Retrieve`.
     HitsRetrieved {
-        /// The turn.
         turn: TurnKey,
         /// The search.
         retrieved: Box<Retrieved>,
     },
     /// The prompt was built.
     PromptBuilt {
-        /// The turn.
         turn: TurnKey,
         /// Its length.
         tokens: usize,
@@ -332,7 +302,6 @@ pub enum Event {
     },
     /// The generator is reading the prompt.
     PromptRead {
-        /// The turn.
         turn: TurnKey,
         /// Tokens read.
         done: usize,
@@ -341,21 +310,14 @@ pub enum Event {
     },
     /// The answer goes on.
     AnswerGrew {
-        /// The turn.
         turn: TurnKey,
         /// Clean text to append.
         text: String,
     },
     /// Answer to `GenerateAnswer`.
-    AnswerFinished {
-        /// The turn.
-        turn: TurnKey,
-        /// The answer.
-        answer: Box<Answer>,
-    },
+    AnswerFinished { turn: TurnKey, answer: Box<Answer> },
     /// Progress of `Explain`.
     AttributionAdvanced {
-        /// The turn.
         turn: TurnKey,
         /// Clusters settled.
         done: usize,
@@ -373,15 +335,9 @@ pub enum Event {
         questions: Vec<String>,
     },
     /// Answer to `Explain`.
-    AttributionFinished {
-        /// The turn.
-        turn: TurnKey,
-        /// The attribution.
-        attribution: Box<Attribution>,
-    },
+    AttributionFinished { turn: TurnKey, attribution: Box<Attribution> },
     /// Answer to `SaveTurn`.
     TurnSaved {
-        /// The turn.
         turn: TurnKey,
         /// Its stored conversation.
         conversation: ConversationRecord,
@@ -392,30 +348,22 @@ pub enum Event {
     },
     /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and stored again after the next
     /// successful save or when the user asks.
-    SaveFailed {
-        /// The turn.
-        turn: TurnKey,
-        /// The problem.
-        problem: Problem,
-    },
+    SaveFailed { turn: TurnKey, problem: Problem },
     /// The screen refused an action.
     Refused(Refusal),
     /// Answer to `RateTurn`: the rating could not be stored.
     RateFailed {
-        /// The turn.
         id: TurnId,
         /// The rating that could not be stored.
         feedback: Option<Feedback>,
         /// The rating that is still stored.
         stored: Option<Feedback>,
-        /// The problem.
         problem: Problem,
     },
     /// Answer to `LoadTable`.
     TableLoaded {
         /// The domain, because evidence ids are unique only within a domain.
         domain: DomainName,
-        /// The evidence.
         evidence: EvidenceId,
         /// Its table; none where it has none.
         table: Option<Arc<TableGrid>>,
@@ -429,23 +377,14 @@ pub enum Event {
     },
     /// Answer to `LoadDocument`.
     DocumentLoaded {
-        /// The document.
         document: DocumentId,
         /// Its text in order; empty where the document is gone.
         parts: Result<Arc<[DocumentPart]>, Problem>,
     },
     /// A stage of a turn failed.
-    TurnFailed {
-        /// The turn.
-        turn: TurnKey,
-        /// The problem.
-        problem: Problem,
-    },
+    TurnFailed { turn: TurnKey, problem: Problem },
     /// The work for a turn has stopped.
-    TurnCanceled {
-        /// The turn.
-        turn: TurnKey,
-    },
+    TurnCanceled { turn: TurnKey },
     /// Answer to `Branch`.
     ConversationBranched {
         /// The conversation that was copied.
@@ -464,18 +403,12 @@ pub enum Event {
     NotCopied {
         /// Kind of the text.
         what: Copied,
-        /// The text.
         text: String,
     },
     /// A request of the user is done.
     Done(Notice),
     /// A conversation could not be opened.
-    ConversationFailed {
-        /// The conversation.
-        conversation: ConversationId,
-        /// The problem.
-        problem: Problem,
-    },
+    ConversationFailed { conversation: ConversationId, problem: Problem },
     /// Something outside any turn failed.
     Failed(Problem),
 }

@@ -162,7 +162,6 @@ pub struct App {
     pub(super) prefetch: Option<(TurnKey, TurnKey)>,
     /// Ranks of a turn's sources with parts of their context.
     pub(super) trial: Option<ContextTrial>,
-    /// The open document.
     pub(super) document: Option<OpenDocument>,
     pub(super) canceling: Option<TurnKey>,
     pub(super) last_key: u64,

@@ -100,7 +100,6 @@ enum Frame {
     Caption(TextBuffer),
 }
 
-/// An open list.
 #[derive(Debug, Default)]
 struct OpenList {
     list: List,

@@ -47,7 +47,6 @@ pub(super) enum Weight {
     Plain,
 }
 
-/// An open cell.
 #[derive(Debug)]
 pub(super) struct OpenCell {
     pub run: TextBuffer,

@@ -271,9 +271,7 @@ impl Seek for Source {
 /// The remaining unpacking budget.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Bytes.
     pub(super) bytes: u64,
-    /// Members.
     pub(super) members: u64,
 }
 

@@ -18,7 +18,6 @@ pub trait Measured {
     /// The metrics, in the order of the tables.
     const NAMES: &'static [Metric];
 
-    /// The question.
     fn question(&self) -> &Question;
 
     /// The value of a metric; none if it could not be measured.

@@ -24,7 +24,6 @@ pub(super) struct FileState {
     pub(super) made_with: String,
 }
 
-/// A stored file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredFile {
     pub(super) path: PathBuf,

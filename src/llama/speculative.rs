@@ -182,11 +182,7 @@ mod tests {
         tokens.iter().take_while(|token| token.0 < 90).count()
     }
 
-    fn sketch<'a>(
-        (said, token): (&'a [LlamaToken], i32),
-        texts: &[&'a [LlamaToken]],
-        room: usize,
-    ) -> DraftProposal<'a> {
+    fn sketch<'a>(said: &'a [LlamaToken], token: i32, texts: &[&'a [LlamaToken]], room: usize) -> DraftProposal<'a> {
         let (token, sampler) = (LlamaToken::new(token), Sampler::new(Sampling::Greedy, None));
         let limits = DraftLimits { room, lookup: 48 };
         DraftProposal::new(Sequence(0), 30, said, token, texts.to_vec(), sampler, limits)
@@ -196,7 +192,7 @@ mod tests {
     fn a_text_is_gone_on_with_once_four_words_are_its_own() {
         let text = tokens(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let said = tokens(&[1]);
-        let sketch = |room| sketch((&said, 2), &[&text], room);
+        let sketch = |room| sketch(&said, 2, &[&text], room);
         let mut one = sketch(20);
         one.add(sure(3), small);
         assert!(one.piece == tokens(&[2, 3]) && one.is_open(), "three are not enough");
@@ -217,13 +213,13 @@ mod tests {
     #[test]
     fn a_sketch_ends_at_a_word_that_is_in_doubt_and_with_what_a_text_has_behind_it() {
         let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
-        let mut one = sketch((&[], 8), &[&text], 20);
+        let mut one = sketch(&[], 8, &[&text], 20);
         one.add(sure(9), small);
         assert!(one.is_open());
         one.add(TopToken { margin: MIN_DRAFT_MARGIN / 2.0, ..sure(10) }, small);
         assert!(one.piece == tokens(&[8, 9, 10]) && !one.is_open());
 
-        let mut repeats = sketch((&text[..2], 3), &[&text], 20);
+        let mut repeats = sketch(&text[..2], 3, &[&text], 20);
         repeats.add(TopToken { margin: 0.0, ..sure(4) }, small);
         assert_eq!(repeats.piece, text[2..], "it is read at little more than no price");
     }
@@ -231,7 +227,7 @@ mod tests {
     #[test]
     fn a_text_that_is_repeated_already_is_gone_on_with_at_once() {
         let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
-        let mut one = sketch((&text[..3], 4), &[&text], 20);
+        let mut one = sketch(&text[..3], 4, &[&text], 20);
         one.extend_by_lookup(small);
         assert!(one.piece == text[3..] && !one.is_open(), "without a word of its own");
     }
@@ -240,10 +236,10 @@ mod tests {
     fn of_several_places_the_one_with_most_in_common_is_gone_on_with() {
         let (first, second) = (tokens(&[9, 2, 3, 4, 5, 20, 21, 22, 23]), tokens(&[1, 2, 3, 4, 5, 30, 31, 32, 33]));
         let said = tokens(&[1, 2, 3, 4]);
-        let mut one = sketch((&said, 5), &[&first, &second], 20);
+        let mut one = sketch(&said, 5, &[&first, &second], 20);
         one.extend_by_lookup(small);
         assert_eq!(one.piece[1..], second[5..]);
-        let mut other = sketch((&said[1..], 5), &[&first, &second], 20);
+        let mut other = sketch(&said[1..], 5, &[&first, &second], 20);
         other.extend_by_lookup(small);
         assert_eq!(other.piece[1..], first[5..], "as many in both");
     }
@@ -252,7 +248,7 @@ mod tests {
     fn a_text_that_is_repeated_for_long_is_read_for_long() {
         let text: Vec<LlamaToken> = (1..80).map(LlamaToken::new).collect();
         for (said, read) in [(4, KERNEL_TILE), (LONG_NGRAM, 48)] {
-            let mut sketch = sketch((&text[..said], text[said].0), &[&text], 70);
+            let mut sketch = sketch(&text[..said], text[said].0, &[&text], 70);
             sketch.add(sure(text[said + 1].0), small);
             assert_eq!(sketch.piece, text[said..said + read]);
         }
@@ -262,7 +258,7 @@ mod tests {
     fn without_words_of_its_own_it_is_what_surely_follows() {
         let text: Vec<LlamaToken> = (1..40).map(LlamaToken::new).collect();
         let repeated =
-            |said: usize| sketch((&text[..said], text[said].0), &[&text], 30).with_prompt_lookup(<[LlamaToken]>::len);
+            |said: usize| sketch(&text[..said], text[said].0, &[&text], 30).with_prompt_lookup(<[LlamaToken]>::len);
         assert_eq!(repeated(LONG_NGRAM - 2), text[LONG_NGRAM - 2..LONG_NGRAM - 1]);
         assert_eq!(repeated(LONG_NGRAM - 1), text[LONG_NGRAM - 1..]);
     }
@@ -270,11 +266,11 @@ mod tests {
     #[test]
     fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
         let (said, text) = (tokens(&[1, 2]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
-        let mut one = sketch((&said, 3), &[&text], 40);
+        let mut one = sketch(&said, 3, &[&text], 40);
         one.add(sure(4), small);
         assert!(one.piece == tokens(&[3, 4]) && one.is_open(), "two words before the end of a turn");
         one.add(sure(99), small);
         assert!(one.piece == tokens(&[3, 4]) && !one.is_open());
-        assert_eq!(sketch((&said, 3), &[&text], 40).most, KERNEL_TILE, "no longer than a call is quick");
+        assert_eq!(sketch(&said, 3, &[&text], 40).most, KERNEL_TILE, "no longer than a call is quick");
     }
 }

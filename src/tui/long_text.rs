@@ -31,7 +31,6 @@ pub(super) enum Taken {
     No,
 }
 
-/// A long text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LongText {
     pub(super) scroll: Scroll,

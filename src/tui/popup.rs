@@ -29,7 +29,6 @@ use ragonite_history::{Feedback, Rating, Reason};
 /// Longest paste into one line, in bytes; the usual limit of paths.
 const LONGEST_PASTE: usize = 4096;
 
-/// A popup.
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
     /// All keys, and the guide.

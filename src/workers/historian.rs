@@ -210,11 +210,7 @@ mod tests {
     use ragonite_app::{App, AppSettings, DomainHealth, DomainSummary, Effect};
 
     /// Stores what is to be stored and tells the app what came of it.
-    fn store(
-        app: &mut App,
-        effects: Vec<Effect>,
-        (worker, told): (&Worker<HistorianJob>, &mut UnboundedReceiver<Event>),
-    ) {
+    fn store(app: &mut App, effects: Vec<Effect>, worker: &Worker<HistorianJob>, told: &mut UnboundedReceiver<Event>) {
         let mut left = effects;
         while let Some(effect) = left.pop() {
             let Effect::SaveTurn { turn, domain, conversation, record } = effect else { continue };
@@ -256,14 +252,14 @@ mod tests {
         let mut worker = start(path.clone(), Events(events)).unwrap();
         let (mut app, name) = opened();
         let effects = ask(&mut app, 1);
-        store(&mut app, effects, (&worker, &mut told));
+        store(&mut app, effects, &worker, &mut told);
         let purged = app.conversation().unwrap().id;
         let mut other = History::open(&path).unwrap();
         other.delete(&[purged]).unwrap();
         other.purge(&[purged]).unwrap();
 
         let effects = ask(&mut app, 2);
-        store(&mut app, effects, (&worker, &mut told));
+        store(&mut app, effects, &worker, &mut told);
         assert_eq!(app.unsaved(), 0);
         let listed = other.conversations(Some(&name)).unwrap();
         assert_eq!(listed.iter().map(|record| record.id).collect::<Vec<_>>(), [app.conversation().unwrap().id]);
@@ -282,14 +278,14 @@ mod tests {
         let mut worker = start(path.clone(), Events(events)).unwrap();
         let (mut app, name) = opened();
         let effects = ask(&mut app, 1);
-        store(&mut app, effects, (&worker, &mut told));
+        store(&mut app, effects, &worker, &mut told);
         assert_eq!(app.unsaved(), 1);
         let said = app.problem().unwrap();
         assert!(!said.what.contains("no model") && !said.next.is_empty(), "the cause and the remedy: {said:?}");
 
         std::fs::remove_file(&blocked).unwrap();
         let effects = app.handle(Event::SaveAgainWanted);
-        store(&mut app, effects, (&worker, &mut told));
+        store(&mut app, effects, &worker, &mut told);
         assert_eq!((app.unsaved(), app.is_saved(), app.problem()), (0, true, None));
         worker.close();
         worker.join(std::time::Duration::from_secs(10));

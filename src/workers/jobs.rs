@@ -25,7 +25,6 @@ struct Work {
 /// A handle of a job while it is queued or running.
 #[derive(Debug)]
 pub(super) struct WorkGuard {
-    /// The turn.
     pub(super) turn: TurnKey,
     /// Its cancellation.
     pub(super) cancel: CancelToken,

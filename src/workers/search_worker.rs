@@ -63,7 +63,6 @@ pub(super) enum SearchJob {
 
 /// A request for vectors of evidences.
 pub(super) struct VectorsWanted {
-    /// The evidences.
     pub(super) evidences: Vec<EvidenceId>,
     /// The embedder; may differ from that of the domain.
     pub(super) embedder: Arc<dyn Embed>,

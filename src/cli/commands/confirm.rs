@@ -25,7 +25,6 @@ impl From<bool> for Asking {
     }
 }
 
-/// The question.
 pub(super) struct Question<'a> {
     /// The operation: `removing the domain `wiki``.
     pub(super) doing: &'a str,

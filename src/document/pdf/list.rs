@@ -12,7 +12,6 @@ use crate::{Block, Ordering};
 /// Maximum difference of aligned markers, in points.
 const NEAR: f64 = 4.0;
 
-/// An item.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     marker: Marker,

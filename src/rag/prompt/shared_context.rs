@@ -167,7 +167,7 @@ mod tests {
     const AROUND: &str = "Every board was flashed from an empty state before the first test.";
     const BELOW: &str = "The A1 stays on the 3.3 branch because its flash is too small.";
 
-    fn of(rank: usize, (before, content, after): (&str, &str, &str), parts: ContextParts) -> Hit {
+    fn of(rank: usize, [before, content, after]: [&str; 3], parts: ContextParts) -> Hit {
         let context = Context {
             title: "Regression run".into(),
             heading_path: vec!["Results".into()],
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_around_two_rows_stands_apart_from_both() {
-        let rows = [(AROUND, "Row 2: Board is B2", BELOW), (AROUND, "Row 1: Board is A1", "")];
+        let rows = [[AROUND, "Row 2: Board is B2", BELOW], [AROUND, "Row 1: Board is A1", ""]];
         let hits: Vec<Hit> = (1..).zip(rows).map(|(rank, row)| of(rank, row, ContextParts::ALL)).collect();
         let contexts = contexts_of(&hits);
         assert_eq!(contexts.of_hits[0], format!("Regression run\nResults\nRow 2: Board is B2\n{BELOW}"));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_around_the_same_rows_is_one_text_and_the_longer_where_one_was_shortened() {
         let shortened = format!("… {}", AROUND.split_once(' ').unwrap().1);
-        let rows = [(shortened.as_str(), "Row 2", BELOW), (AROUND, "Row 1", BELOW), ("", "Row 3", "")];
+        let rows = [(shortened.as_str(), "Row 2", BELOW), [AROUND, "Row 1", BELOW], ["", "Row 3", ""]];
         let parts = ContextParts::BEFORE.with(ContextParts::AFTER);
         let hits: Vec<Hit> = (1..).zip(rows).map(|(rank, row)| of(rank, row, parts)).collect();
         let contexts = contexts_of(&hits);
@@ -225,8 +225,8 @@ mod tests {
     fn what_is_a_source_itself_is_around_no_other() {
         let shortened = format!("… {}", AROUND.split_once(' ').unwrap().1);
         let hits = [
-            of(1, (&shortened, "Row 2: Board is B2", BELOW), ContextParts::ALL),
-            of(2, ("", &format!("The run took five days. {AROUND}"), "Row 1: Board is A1"), ContextParts::ALL),
+            of(1, [&shortened, "Row 2: Board is B2", BELOW], ContextParts::ALL),
+            of(2, ["", &format!("The run took five days. {AROUND}"), "Row 1: Board is A1"], ContextParts::ALL),
         ];
         let contexts = contexts_of(&hits);
         assert!(contexts.around.is_empty());
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn a_source_that_is_not_whole_says_nothing_for_another() {
         let hits = [
-            of(1, (AROUND, "Row 2: Board is B2", ""), ContextParts::ALL),
-            of(2, (AROUND, "Row 1: Board is A1", ""), ContextParts::ALL),
+            of(1, [AROUND, "Row 2: Board is B2", ""], ContextParts::ALL),
+            of(2, [AROUND, "Row 1: Board is A1", ""], ContextParts::ALL),
         ];
         let contexts = shared_contexts(&hits.iter().collect::<Vec<_>>(), |hit| hit.rank != 1);
         assert_eq!(contexts.of_hits, [hits[0].text.clone(), hits[1].text.clone()]);
@@ -248,8 +248,8 @@ mod tests {
 
     #[test]
     fn another_document_says_it_for_itself() {
-        let first = of(1, (AROUND, "Row 2: Board is B2", ""), ContextParts::ALL);
-        let other = Hit { document: DocumentId(2), ..of(2, (AROUND, "Row 2: B3", ""), ContextParts::ALL) };
+        let first = of(1, [AROUND, "Row 2: Board is B2", ""], ContextParts::ALL);
+        let other = Hit { document: DocumentId(2), ..of(2, [AROUND, "Row 2: B3", ""], ContextParts::ALL) };
         let contexts = contexts_of(&[first.clone(), other.clone()]);
         assert_eq!(contexts.of_hits, [first.text, other.text]);
         assert!(contexts.around.is_empty());
@@ -270,7 +270,7 @@ mod tests {
             let parts = chosen.fold(ContextParts::NONE, ContextParts::with);
             let hits: Vec<Hit> = (1..).zip(&rows).map(|(rank, (before, content, after))| {
                 let content = format!("{} in row {rank}", words(*content, "Text"));
-                of(rank, (&words(*before, "Text"), &content, &words(*after, "Text")), parts)
+                of(rank, [&words(*before, "Text"), &content, &words(*after, "Text")], parts)
             }).collect();
             let contexts = contexts_of(&hits);
             for around in &contexts.around {
