@@ -18,6 +18,7 @@ pub trait Measured {
     /// The metrics, in the order of the tables.
     const NAMES: &'static [Metric];
 
+    /// The question that was measured.
     fn question(&self) -> &Question;
 
     /// The value of a metric; none if it could not be measured.

@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_around_the_same_rows_is_one_text_and_the_longer_where_one_was_shortened() {
         let shortened = format!("… {}", AROUND.split_once(' ').unwrap().1);
-        let rows = [(shortened.as_str(), "Row 2", BELOW), [AROUND, "Row 1", BELOW], ["", "Row 3", ""]];
+        let rows = [[shortened.as_str(), "Row 2", BELOW], [AROUND, "Row 1", BELOW], ["", "Row 3", ""]];
         let parts = ContextParts::BEFORE.with(ContextParts::AFTER);
         let hits: Vec<Hit> = (1..).zip(rows).map(|(rank, row)| of(rank, row, parts)).collect();
         let contexts = contexts_of(&hits);
