@@ -26,7 +26,7 @@ features := $(if $(FEATURES),--features "$(FEATURES)")
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-demo: fetch_profile = --release
+demo models bundle: fetch_profile = --release
 demo: build fetch-starter ## fetch what is missing, build, and talk to the bundled documents
 	@"$(ragonite)" demo
 
@@ -44,7 +44,7 @@ soak: tools fetch-tiny ## cancel 1,000 times and handle 200,000 random events, w
 build: tools ## build the program, which has no network code; FEATURES=vulkan or metal for a GPU
 	$(CARGO) build --release $(features)
 
-models: tools fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
 
 portable: tools ## build the program for other machines too: processors since 2013 or 2015, in target/portable
 	@sh assets/build/portable.sh

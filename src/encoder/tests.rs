@@ -24,20 +24,15 @@ fn json<T: serde::de::DeserializeOwned>(name: &str) -> T {
 }
 
 /// `None`, and a printed reason, where the models are not there.
-#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
 fn minilm() -> Option<Arc<dyn Embed>> {
-    let folder =
-        std::env::var_os("RAGONITE_MODELS").map_or_else(|| ragonite_testing::root().join("models"), PathBuf::from);
     let catalog = Catalog::builtin().unwrap();
     let model = catalog.model("all-MiniLM-L6-v2").unwrap();
-    let folders = ModelFolders::new(vec![folder]);
-    if folders.has(model) {
-        return Some(load_embedder(model, &folders, DeviceChoice::Cpu, &CancelToken::never()).unwrap());
+    let folders = ModelFolders::new(vec![ragonite_testing::models_folder()]);
+    if !folders.has(model) {
+        ragonite_testing::skip_without(&model.id);
+        return None;
     }
-    let required = std::env::var_os("RAGONITE_REQUIRE_MODELS").is_some_and(|value| value == "1");
-    assert!(!required, "all-MiniLM-L6-v2 is not in {folders:?}");
-    eprintln!("skipped: all-MiniLM-L6-v2 is not in {folders:?}");
-    None
+    Some(load_embedder(model, &folders, DeviceChoice::Cpu, &CancelToken::never()).unwrap())
 }
 
 fn embed(embedder: &dyn Embed, texts: &[&str]) -> Vec<Embedding> {

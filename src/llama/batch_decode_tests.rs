@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 #[expect(dead_code, reason = "the benchmark writes a large one too")]
 mod random_weights;
 
-use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights_of};
+use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights};
 use super::*;
 use ragonite_base::CancelSource;
 use ragonite_inference::{CompareRequest, Finish, Measure, Sampling, logprob_deltas};
@@ -177,7 +177,11 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_each_other() {
 #[test]
 fn kinds_of_prompts_in_turn_change_no_bit_of_larger_weights_either() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(path) = weights_of("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
+    let Some(path) =
+        ragonite_testing::optional_weights("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+    else {
+        return;
+    };
     no_bit_changes_for_any_kernels(&path, &of_context(512), 2);
 }
 
@@ -345,7 +349,7 @@ fn more_answers_than_sequences_are_each_what_they_are_alone_in_either_layout() {
 #[test]
 fn answers_without_a_draft_are_written_together_by_calls_of_any_kind_and_no_bit_changes() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(path) = weights_of("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf") else { return };
+    let Some(path) = weights() else { return };
     let settings = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
     for rows in [BatchPolicy::TILE8, BatchPolicy::VNNI] {
         let load = || {

@@ -12,25 +12,11 @@ use ragonite_inference::{COMPARED_TOKENS, Measure, Recompute, Sampling, SpecialT
 /// Two contexts at once on few cores take longer than one after the other.
 pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-pub(super) fn weights() -> Option<PathBuf> {
-    let path = weights_of("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
-    #[expect(clippy::disallowed_methods, reason = "the test says whether the weights must be there")]
-    let required = std::env::var_os("RAGONITE_REQUIRE_MODELS").is_some_and(|v| v == "1");
-    assert!(path.is_some() || !required, "the weights of the profile tiny are missing");
-    path
-}
+/// SmolLM2-135M, the generator of the profile `tiny`.
+const TINY: &str = "smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// The weights in this file of the folder of models, where they are there.
-#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
-pub(super) fn weights_of(file: &str) -> Option<PathBuf> {
-    let folder =
-        std::env::var_os("RAGONITE_MODELS").map_or_else(|| ragonite_testing::root().join("models"), PathBuf::from);
-    let path = folder.join(file);
-    if !path.is_file() {
-        println!("skipped: {} is missing", path.display());
-        return None;
-    }
-    Some(path)
+pub(super) fn weights() -> Option<PathBuf> {
+    ragonite_testing::weights(TINY)
 }
 
 pub(super) fn load(context_tokens: usize) -> Option<LlamaGenerator> {

@@ -8,7 +8,7 @@ mod weights;
 use std::path::{Path, PathBuf};
 
 pub use cases::cases;
-pub use weights::{models_folder, require_models, weights};
+pub use weights::{models_folder, optional_weights, require_models, skip_without, weights};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {

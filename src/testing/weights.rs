@@ -17,17 +17,33 @@ pub fn require_models() -> bool {
     std::env::var_os("RAGONITE_REQUIRE_MODELS").is_some_and(|value| value == "1")
 }
 
-/// The path of `file` in the models folder; `None`, and a printed reason, if it is missing.
+/// Prints that a test is skipped because `missing` is not here.
 ///
 /// # Panics
-/// If it is missing and [`require_models`].
+/// If the weights must be here, see [`require_models`].
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+pub fn skip_without(missing: &str) {
+    assert!(!require_models(), "{missing} is missing");
+    println!("skipped: {missing} is missing");
+}
+
+/// The path of `file` in the models folder; `None`, after [`skip_without`], if it is missing.
 pub fn weights(file: &str) -> Option<PathBuf> {
     let path = models_folder().join(file);
-    if path.is_file() {
-        return Some(path);
+    if !path.is_file() {
+        skip_without(&path.display().to_string());
+        return None;
     }
-    assert!(!require_models(), "{} is missing", path.display());
-    println!("skipped: {} is missing", path.display());
-    None
+    Some(path)
+}
+
+/// The path of a `file` that no profile of the tests has; `None`, and a printed reason, if it is missing.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+pub fn optional_weights(file: &str) -> Option<PathBuf> {
+    let path = models_folder().join(file);
+    if !path.is_file() {
+        println!("skipped: {} is missing", path.display());
+        return None;
+    }
+    Some(path)
 }

@@ -126,20 +126,13 @@ mod tests {
     use ragonite_inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
 
     /// What the thread works with, and what it tells; none where the embedder of `tiny` is not here.
-    #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
     fn engine(data: &Path) -> Option<(Arc<ModelManager>, Events, UnboundedReceiver<Event>)> {
-        let models =
-            std::env::var_os("RAGONITE_MODELS").map_or_else(|| ragonite_testing::root().join("models"), PathBuf::from);
+        let models = ragonite_testing::models_folder();
         let catalog = Catalog::builtin().unwrap();
         let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
         let folders = ModelFolders::new(vec![models.clone()]);
         if !folders.has(catalog.model(&profile.profile.embedder).unwrap()) {
-            assert!(
-                std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"),
-                "{} lacks it",
-                models.display()
-            );
-            println!("skipped: {} lacks the model", models.display());
+            ragonite_testing::skip_without("the embedder of `tiny`");
             return None;
         }
         let setup = WorkerConfig {

@@ -16,24 +16,10 @@ use tempfile::TempDir;
 /// Longest wait for a screen or an exit; only failures take that long.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The folder with weights; without one the reason is printed. `RAGONITE_REQUIRE_MODELS=1` makes that a failure.
-#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+/// The folder with the weights of `tiny`; none, with the reason printed, where they are missing.
 pub(crate) fn models() -> Option<PathBuf> {
-    let asked = std::env::var_os("RAGONITE_MODELS").map(PathBuf::from);
-    let folder = asked.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("models"));
-    let here = ["smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf", "all-MiniLM-L6-v2/model.safetensors"]
-        .iter()
-        .all(|file| folder.join(file).is_file());
-    if here {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|value| value != "1"),
-        "the weights of `tiny` are not in {}",
-        folder.display()
-    );
-    println!("skipped: the weights of `tiny` are not in {}", folder.display());
-    None
+    let files = ["smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf", "all-MiniLM-L6-v2/model.safetensors"];
+    files.into_iter().all(|file| ragonite_testing::weights(file).is_some()).then(ragonite_testing::models_folder)
 }
 
 /// The program, its data folder and the weights of `tiny`.

@@ -176,8 +176,8 @@ fn pull(
     Err(Failure::usage(Problem {
         what: "this program was built without network code, so it cannot fetch anything".to_owned(),
         next: format!(
-            "Build once with `cargo build --release --features hub` (`make models` does), or put the files into `{}` \
-             by hand; `ragonite models list` names them.",
+            "Run `make models` in a checkout, build with `cargo build --release --features hub`, or put the files into \
+             `{}` by hand; `ragonite models list` names them.",
             start.paths.models_to_write().display()
         ),
     }))
