@@ -4,18 +4,24 @@
 set -u
 
 cargo=${CARGO:-cargo}
-all=$(mktemp) || exit 2
-trap 'rm -f "$all"' EXIT
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+
+# What runs while building is built apart from the program, often with other features, so both are compared by themselves.
+program=normal,dev,no-proc-macro
+all=normal,build,dev
 
 features() {
-    "$cargo" tree "$@" -e normal,build,dev --prefix none -f '{p} [{f}]' | sed 's/ (\*)$//' | grep -v ' (/' | sort -u
+    edges=$1
+    shift
+    "$cargo" tree "$@" -e "$edges" --prefix none -f '{p} [{f}]' | sed 's/ (\*)$//' | grep -v ' (/' | sort -u
 }
 
-features --workspace >"$all" || exit 2
+features $program --workspace >"$folder/program" && features $all --workspace >"$folder/all" || exit 2
 lacking=0
 for manifest in src/*/Cargo.toml; do
     name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)
-    other=$(features -p "$name" | comm -23 - "$all")
+    other=$(features $program -p "$name" | comm -23 - "$folder/program" && features $all -p "$name" | comm -23 - "$folder/all")
     if [ -n "$other" ]; then
         echo "ragonite: $name is built with other features than the workspace; add those of the workspace to src/workspace_hack/Cargo.toml:" >&2
         printf '%s\n' "$other" >&2
