@@ -63,8 +63,10 @@ check-cuda: tools ## try and measure the build for NVIDIA GPUs on this machine's
 	@sh assets/build/gpu.sh
 	@$(MAKE) --no-print-directory cuda fetch-tiny
 	RAGONITE_REQUIRE_MODELS=1 sh assets/build/cuda.sh test --release --features cuda --lib -p ragonite-inference \
-		-p ragonite-encoder -p ragonite-llama -- device encoder survival_tests reuse_tests tests \
-		--skip ten_answers_that_fill --skip drafts_at_the_borders --skip a_smaller_state_answers
+		-p ragonite-encoder
+	RAGONITE_REQUIRE_MODELS=1 sh assets/build/cuda.sh test --release --features cuda --lib -p ragonite-llama -- gpu:: \
+		survival_tests reuse_tests --skip ten_answers_that_fill --skip drafts_at_the_borders \
+		--skip a_smaller_state_answers
 	sh assets/build/cuda.sh bench --features cuda --bench cuda
 
 pictures: tools ## draw the pictures of README and guide from the screen
