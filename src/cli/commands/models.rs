@@ -188,7 +188,7 @@ fn pull(start: &CommandContext, ids: &[String], cancel: &CancelSource, output: &
     use ragonite_download::{DownloadEvent, Downloader, Endpoints, missing_files};
 
     let models = named(start, ids)?;
-    let missing = missing_files(&models, &start.folders(), &start.paths.models_to_write(), &cancel.token())?;
+    let missing = missing_files(&models, &start.folders(), start.paths.models_to_write(), &cancel.token())?;
     if missing.is_empty() {
         let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
         output.note(&format!("All weights are here: {}.", ids.join(", ")));
