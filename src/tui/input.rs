@@ -9,23 +9,25 @@ use time::OffsetDateTime;
 
 use super::action::{Action, Place};
 use super::chord::Chord;
-use super::citation;
 use super::compare;
+use super::composer::{lines_of, remember, type_key};
 use super::context;
+use super::conversation;
 use super::document;
 use super::export;
 use super::find::Way;
 use super::help::HelpView;
 use super::layout::Aside;
 use super::layout_actions;
+use super::lists::{self, Arrival, Entry};
 use super::mouse::on_mouse;
 use super::new_domain;
 use super::outline::Step;
-use super::pane::{self, Entry};
+use super::pane::Pane;
 use super::popup::{self, Palette, Popup};
-use super::screen::{Arrival, Pane, ScreenState};
+use super::screen::ScreenState;
 use super::settings::SettingsView;
-use super::typing::{lines_of, remember, type_key};
+use super::steps;
 use ragonite_app::{App, ConversationChange, Copied, Event, FoundConversations, Notice, Refusal, Turn};
 use ragonite_base::{ConversationId, clean_line, clean_text};
 use ragonite_history::{self, Feedback, Format, Rating};
@@ -143,8 +145,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ExplainByJsd => return explain(screen, app, Method::Jsd),
         Action::PreviousSentence => return choose_sentence(screen, app, Step::Up),
         Action::NextSentence => return choose_sentence(screen, app, Step::Down),
-        Action::PreviousCitation => citation::choose(screen, app, Step::Up),
-        Action::NextCitation => citation::choose(screen, app, Step::Down),
+        Action::PreviousCitation => conversation::choose(screen, app, Step::Up),
+        Action::NextCitation => conversation::choose(screen, app, Step::Down),
         Action::Edit => return edit(screen, app),
         Action::AskFirst => return ask_suggested(screen, app, 0, now),
         Action::AskSecond => return ask_suggested(screen, app, 1, now),
@@ -288,7 +290,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         return vec![Intent::Redraw];
     }
     // A search in another pane does not take the key.
-    if screen.find.take_if(|find| find.says_something()).is_some() || citation::leave(screen) {
+    if screen.find.take_if(|find| find.says_something()).is_some() || conversation::leave(screen) {
         return vec![Intent::Redraw];
     }
     if screen.shows_ahead(app) || screen.shows_suggesting(app) {
@@ -356,7 +358,7 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         }
         Pane::Behind => screen.behind.toggle(),
         Pane::Why => screen.why.toggle(),
-        Pane::Lists => match pane::entry(app, screen.lists) {
+        Pane::Lists => match lists::entry(app, screen.lists) {
             Some(Entry::Domain(name)) => {
                 screen.set_focus(Pane::Composer);
                 // The open entry is only focused.
@@ -385,7 +387,7 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             None => {}
         },
         Pane::Conversation => {
-            if !citation::follow(screen, app) {
+            if !conversation::follow(screen, app) {
                 screen.set_focus(Pane::Composer);
             }
         }
@@ -405,7 +407,7 @@ fn arrival(found: &FoundConversations, conversation: ConversationId) -> Arrival 
 
 /// Opens the settings of the domain under the cursor; outside the lists, of the open domain.
 fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
-    let selected = match pane::entry(app, screen.lists) {
+    let selected = match lists::entry(app, screen.lists) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
         _ => None,
     };
@@ -417,7 +419,7 @@ fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 
 /// Ingests the domain under the cursor again; outside the lists, the open domain.
 fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let chosen = match pane::entry(app, screen.lists) {
+    let chosen = match lists::entry(app, screen.lists) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
         _ => app.domain().map(|open| open.name.clone()),
     };
@@ -428,7 +430,7 @@ fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
 /// Goes to the next match, or opens the search line. In the lists, the matches are the conversations that were found.
 fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
     match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
-        (Some(found), _) => screen.lists = pane::next_found(app, found, screen.lists, way),
+        (Some(found), _) => screen.lists = lists::next_found(app, found, screen.lists, way),
         (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
         _ => return popup::look_for(screen, app),
     }
@@ -464,7 +466,7 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
             (Copied::Evidence, texts.join("\n"))
         }),
         Pane::Behind if screen.behind.part().is_some() => {
-            let step = screen.behind.part().map(|part| pane::step_text(turn, part, screen));
+            let step = screen.behind.part().map(|part| steps::text(turn, part, screen));
             step.map(|text| (Copied::Step, clean_text(&text)))
         }
         Pane::Behind | Pane::Why => whole(turn, app).map(|text| (Copied::Turn, text)),
@@ -506,7 +508,7 @@ fn conversation(screen: &ScreenState, app: &App) -> Option<ConversationId> {
     if screen.focus != Pane::Lists {
         return app.conversation().map(|open| open.id);
     }
-    match pane::entry(app, screen.lists)? {
+    match lists::entry(app, screen.lists)? {
         Entry::Conversation(id) | Entry::Trashed(id) => Some(id),
         Entry::Domain(_) | Entry::Unlisted(_) => None,
     }
@@ -538,7 +540,7 @@ fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus != Pane::Lists {
         return refused(Refusal::NoConversation);
     }
-    match pane::entry(app, screen.lists) {
+    match lists::entry(app, screen.lists) {
         Some(Entry::Conversation(id)) => changed(ConversationChange::Delete(id)),
         Some(Entry::Trashed(id)) => {
             let title = app.title_of(id).unwrap_or_default().to_owned();
@@ -565,7 +567,7 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
         }
         Pane::Behind => screen.behind.step(step),
         Pane::Why => screen.why.step(step),
-        Pane::Lists => screen.lists = step.from(screen.lists, 10, pane::entries(app)),
+        Pane::Lists => screen.lists = step.from(screen.lists, 10, lists::entries(app)),
         Pane::Evidence => match step {
             Step::Up | Step::Down | Step::First | Step::Last => {
                 let hits = screen.turn(app).map_or(0, |turn| turn.hits().len());

@@ -2,7 +2,7 @@
 //!
 //! Takes keys and laid-out lines; gives the visible lines with the matches marked.
 //! Invariant: Esc closes the search line first; it has no other effect here.
-//! Not here: the text itself (`help`, `compare`, `context`), drawing the search line (`pane::popup`).
+//! Not here: the text itself (`help`, `compare`, `context`), drawing the search line (`popup`).
 
 use crossterm::event::KeyEvent;
 use ratatui::text::Line;

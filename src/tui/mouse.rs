@@ -9,12 +9,13 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use time::OffsetDateTime;
 
-use super::citation;
+use super::conversation::{self, Chosen};
 use super::input::{self, Intent};
+use super::lists::{self, Entry};
 use super::outline::Step;
-use super::pane::{self, Entry};
+use super::pane::Pane;
 use super::popup;
-use super::screen::{Chosen, Pane, ScreenState};
+use super::screen::ScreenState;
 use ragonite_app::App;
 
 /// Lines that one step of the wheel scrolls.
@@ -111,7 +112,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
         // The click may have selected another turn.
         screen.sync(app, now);
         screen.citation = Some(citation);
-        citation::follow(screen, app);
+        conversation::follow(screen, app);
     }
     intents
 }
@@ -119,7 +120,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
 fn scroll(screen: &mut ScreenState, app: &App, pane: Pane, step: Step) {
     match pane {
         // A list has no position but its cursor.
-        Pane::Lists => screen.lists = step.from(screen.lists, 1, pane::entries(app)),
+        Pane::Lists => screen.lists = step.from(screen.lists, 1, lists::entries(app)),
         Pane::Composer => screen.composer.area.scroll((if step == Step::Up { -1_i16 } else { 1 }, 0_i16)),
         _ => {
             for _ in 0..LINES {
@@ -158,7 +159,7 @@ fn click(screen: &mut ScreenState, app: &App, pane: Pane, area: Rect, line: u16)
             let again = screen.lists == entry;
             screen.lists = entry;
             // The first click restores nothing from the trash.
-            again || !matches!(pane::entry(app, entry), Some(Entry::Trashed(_)))
+            again || !matches!(lists::entry(app, entry), Some(Entry::Trashed(_)))
         }
         (Pane::Behind, _) if !on_frame => screen.behind.go_to_seen(below),
         (Pane::Why, _) if !on_frame => screen.why.go_to_seen(below),

@@ -1,193 +1,33 @@
-//! State of the screen: focus, positions, composer, popup.
+//! State of the screen: focus, positions, popup, and the state of each feature.
 //!
 //! Invariant: the state is lost at exit, and `app` needs none of it.
-//! Not here: keys (`input`), drawing (`draw`, `pane`).
+//! Not here: keys (`input`), drawing (`draw`), the state of one feature (its folder).
 
 use std::collections::BTreeMap;
 
 use time::OffsetDateTime;
-use tui_textarea::{TextArea, WrapMode};
 
+use super::composer::Composer;
+use super::conversation::{Chosen, Settled};
+use super::evidence::EvidenceView;
 use super::find::Find;
 use super::glyphs::Signs;
 use super::keymap::Keymap;
 use super::layout::Arrangement;
+use super::lists::{self, Arrival, Entry};
 use super::messages::Words;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
-use super::pane::{self, Entry, Kept, Measured, Section, Settled};
+use super::outline_cache::Kept;
+use super::pane::Pane;
 use super::popup::Popup;
+use super::steps::Section;
 use super::theme::Theme;
-use ragonite_app::{App, Event, Explaining, Phase, Purpose, Refusal, Turn, TurnKey};
-use ragonite_base::{ConversationId, clean_text};
+use ragonite_app::{App, Event, Explaining, Phase, Purpose, Turn, TurnKey};
+use ragonite_base::ConversationId;
 use ragonite_config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use ragonite_document::evidence::Kind;
-
-/// A pane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pane {
-    /// The question.
-    Composer,
-    /// Questions and answers.
-    Conversation,
-    /// The hits of the selected turn.
-    Evidence,
-    /// The trace of the selected turn.
-    Behind,
-    /// The attribution of the selected turn.
-    Why,
-    /// Domains and conversations.
-    Lists,
-}
-
-impl Pane {
-    /// All panes, in the order of Tab.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
-}
-
-/// The chosen citation of the selected answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chosen {
-    /// Index in reading order.
-    pub(super) at: usize,
-    way: Followed,
-}
-
-/// How far a citation was followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Followed {
-    /// It must be scrolled into view.
-    New,
-    /// It is in view and marked.
-    Seen,
-    /// Its source is shown.
-    ToSource,
-}
-
-impl Chosen {
-    /// The citation at an index, to be scrolled into view.
-    pub(super) fn at(at: usize) -> Self {
-        Self { at, way: Followed::New }
-    }
-
-    pub(super) fn is_new(self) -> bool {
-        self.way == Followed::New
-    }
-
-    /// It has come into view.
-    pub(super) fn seen(self) -> Self {
-        Self { way: Followed::Seen, ..self }
-    }
-
-    /// Its source is shown.
-    pub(super) fn followed(self) -> Self {
-        Self { way: Followed::ToSource, ..self }
-    }
-
-    /// Whether there is a way back from its source.
-    pub(super) fn is_followed(self) -> bool {
-        self.way == Followed::ToSource
-    }
-}
-
-/// State of the evidence pane: selected hit, folding, horizontal scroll of a table.
-#[derive(Debug, Clone, Default)]
-pub(super) struct EvidenceView {
-    pub(super) selected: usize,
-    pub(super) closed: bool,
-    pub(super) left: usize,
-    /// The table of the selected hit, measured.
-    pub(super) table: Option<Measured>,
-    pub(super) scroll: Scroll,
-    /// Whether the selection must be scrolled into view.
-    pub(super) reveal: bool,
-}
-
-/// The composer and its recall of earlier questions.
-#[derive(Debug, Clone)]
-pub(super) struct Composer {
-    pub(super) area: TextArea<'static>,
-    /// Index of the recalled question.
-    pub(super) recalled: Option<usize>,
-    /// The completed question that is edited.
-    pub(super) editing: Option<Editing>,
-}
-
-/// Longest question that may be pasted, in bytes. Every frame wraps it again.
-const MOST_BYTES: usize = 64 * 1024;
-
-/// A completed question that is edited.
-#[derive(Debug, Clone)]
-pub(super) struct Editing {
-    /// The turn of the question.
-    turn: TurnKey,
-    /// The draft that is restored afterwards.
-    before: Vec<String>,
-}
-
-impl Default for Composer {
-    fn default() -> Self {
-        Self::with(&[])
-    }
-}
-
-impl Composer {
-    /// A composer with these lines and the cursor at their end.
-    pub(super) fn with(lines: &[String]) -> Self {
-        let mut area = TextArea::new(lines.to_vec());
-        area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.move_cursor(tui_textarea::CursorMove::Bottom);
-        area.move_cursor(tui_textarea::CursorMove::End);
-        Self { area, recalled: None, editing: None }
-    }
-
-    /// Edits a completed question and keeps the draft.
-    pub(super) fn edit(&mut self, turn: TurnKey, lines: &[String]) {
-        let before = self.editing.take().map_or_else(|| self.area.lines().to_vec(), |editing| editing.before);
-        *self = Self { editing: Some(Editing { turn, before }), ..Self::with(lines) };
-    }
-
-    /// The turn whose completed question is edited here.
-    pub(super) fn edited(&self) -> Option<TurnKey> {
-        self.editing.as_ref().map(|editing| editing.turn)
-    }
-
-    /// Whether a completed question is edited here.
-    pub(super) fn edits(&self) -> bool {
-        self.editing.is_some()
-    }
-
-    /// Clears the text after sending or giving up; restores the draft.
-    pub(super) fn clear(&mut self) {
-        *self = Self::with(&self.editing.take().map(|editing| editing.before).unwrap_or_default());
-    }
-
-    /// Inserts text at the cursor. A recalled question becomes a new one.
-    pub(super) fn insert(&mut self, text: &str) {
-        self.area.insert_str(text);
-        self.recalled = None;
-    }
-
-    /// Pastes a text, unless the question becomes too long.
-    pub(super) fn paste(&mut self, text: &str) -> Result<(), Refusal> {
-        let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-        if self.area.lines().iter().map(String::len).sum::<usize>() + text.len() > MOST_BYTES {
-            return Err(Refusal::PasteTooLong);
-        }
-        self.insert(&text);
-        Ok(())
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.area.lines().join("\n")
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.area.lines().iter().all(String::is_empty)
-    }
-}
 
 /// State of the screen.
 #[derive(Debug, Clone)]
@@ -247,16 +87,6 @@ pub struct ScreenState {
     pub(super) settled: BTreeMap<TurnKey, Settled>,
     /// First and selected turn at the last sync.
     shown: (Option<TurnKey>, Option<TurnKey>),
-}
-
-/// Target in a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Arrival {
-    pub(super) conversation: ConversationId,
-    /// Number of the turn, from 1; none where only the title matches.
-    pub(super) turn: Option<u32>,
-    /// The word that is marked.
-    pub(super) word: String,
 }
 
 impl ScreenState {
@@ -455,8 +285,8 @@ impl ScreenState {
         }
         // While the lists have the focus, the cursor stays.
         if let Some(id) = open.filter(|_| self.focus != Pane::Lists) {
-            let is_it = |at: &usize| pane::entry(app, *at) == Some(Entry::Conversation(id));
-            let Some(at) = (0..pane::entries(app)).find(is_it) else { return };
+            let is_it = |at: &usize| lists::entry(app, *at) == Some(Entry::Conversation(id));
+            let Some(at) = (0..lists::entries(app)).find(is_it) else { return };
             // Another entry may have had this index before.
             (self.lists, self.listed) = (at, None);
         }
@@ -465,17 +295,17 @@ impl ScreenState {
 
     /// Keeps the cursor of the lists on its entry when entries come and go, unless the user moved it.
     fn follow_entry(&mut self, app: &App) {
-        let entries = pane::entries(app);
+        let entries = lists::entries(app);
         if let Some((at, on)) = &self.listed
             && *at == self.lists
-            && pane::entry(app, *at).as_ref() != Some(on)
+            && lists::entry(app, *at).as_ref() != Some(on)
         {
             let is_it = |entry: &Entry| match (entry, on) {
                 // The cursor follows a restored conversation.
                 (Entry::Conversation(id), Entry::Trashed(before)) => id == before,
                 _ => entry == on,
             };
-            let now = (0..entries).find(|at| pane::entry(app, *at).as_ref().is_some_and(is_it));
+            let now = (0..entries).find(|at| lists::entry(app, *at).as_ref().is_some_and(is_it));
             self.lists = now.unwrap_or(self.lists);
         }
         self.lists = self.lists.min(entries.saturating_sub(1));
@@ -483,12 +313,12 @@ impl ScreenState {
         let was_listed =
             self.listed.as_ref().is_some_and(|(at, on)| *at == self.lists && matches!(on, Entry::Conversation(_)));
         if was_listed
-            && matches!(pane::entry(app, self.lists), Some(Entry::Trashed(_)))
+            && matches!(lists::entry(app, self.lists), Some(Entry::Trashed(_)))
             && let Some(before) = self.lists.checked_sub(1)
-            && !matches!(pane::entry(app, before), Some(Entry::Trashed(_)))
+            && !matches!(lists::entry(app, before), Some(Entry::Trashed(_)))
         {
             self.lists = before;
         }
-        self.listed = pane::entry(app, self.lists).map(|on| (self.lists, on));
+        self.listed = lists::entry(app, self.lists).map(|on| (self.lists, on));
     }
 }

@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
 use super::action::ENTRIES;
+use super::lists::Entry;
 use super::markdown::{MarkdownLook, render};
-use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use ragonite_app::{
@@ -204,7 +204,7 @@ fn the_conversation_under_the_cursor_is_written_to_a_file() {
 
 #[test]
 fn the_cursor_of_the_lists_goes_to_what_is_opened_elsewhere_and_along_with_what_leaves_the_trash() {
-    let on = |desk: &Desk| pane::entry(&desk.app, desk.screen.lists);
+    let on = |desk: &Desk| lists::entry(&desk.app, desk.screen.lists);
     let mut desk = kept();
     desk.keys(&["F2"]);
     let known = |desk: &Desk, id| desk.app.conversations().iter().find(|known| known.id == id).cloned();
@@ -576,7 +576,7 @@ fn a_branch_that_is_listed_and_opened_before_one_frame_has_the_cursor_of_the_lis
     desk.app.handle(Event::ConversationChosen(branch.id));
     desk.app.handle(Event::ConversationOpened { record: branch, turns: vec![] });
     desk.keys(&["F6"]);
-    assert_eq!(pane::entry(&desk.app, desk.screen.lists), Some(Entry::Conversation(ConversationId(9))));
+    assert_eq!(lists::entry(&desk.app, desk.screen.lists), Some(Entry::Conversation(ConversationId(9))));
 }
 
 #[test]
@@ -873,7 +873,9 @@ fn a_turn_is_made_a_check_by_key() {
 #[test]
 fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let desk = kept();
-    let line = |room| token_meter::before(&desk.app, "Who replaces the modem of the station?", room, Words::default());
+    let line = |room| {
+        composer::token_meter::before(&desk.app, "Who replaces the modem of the station?", room, Words::default())
+    };
     let wide = line(120).unwrap();
     assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
     assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");

@@ -1,0 +1,15 @@
+//! The bars around the panes: tabs, the current problem, status, hints.
+
+mod banner;
+mod hints;
+pub(crate) mod messages;
+pub(crate) mod notices;
+mod stage;
+mod status;
+mod tabs;
+
+pub(super) use banner::banner_lines;
+pub(super) use hints::hint_line;
+pub(super) use stage::{reading, stage};
+pub(super) use status::status_line;
+pub(super) use tabs::{tab_bar, tab_targets};

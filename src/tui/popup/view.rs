@@ -1,0 +1,176 @@
+//! Draws the popups in the middle of the screen.
+//!
+//! Not here: keys (`popup`), drawing of one feature (its folder).
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+use time::OffsetDateTime;
+use tui_textarea::TextArea;
+
+use super::{Palette, Popup};
+use crate::action::{Action, Place};
+use crate::look::Look;
+use crate::messages::Words;
+use crate::pane::{Focus, block};
+use crate::screen::ScreenState;
+use crate::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::theme::Theme;
+use crate::{compare, context, document, export, help, new_domain, settings};
+use ragonite_app::App;
+use ragonite_history::Reason;
+
+/// Width of a popup with a text line.
+const WIDE: usize = 64;
+
+/// Width of the palette, enough for every action.
+const WIDE_ACTIONS: usize = 78;
+
+/// Rows below the panes: status and hints.
+pub(crate) const FOOTER: u16 = 2;
+
+/// Rows of the palette's list.
+const ROWS: usize = 16;
+
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
+    // The footer stays visible, because it names the keys of the popup.
+    let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
+    let (theme, words) = (screen.theme, screen.words);
+    let columns = usize::from(area.width).saturating_sub(4);
+    let mut room = columns.min(WIDE);
+    let mut below = Line::default();
+    let mut rows_from = None;
+    let (title, lines, text) = match &mut screen.popup {
+        None => return,
+        Some(Popup::Help(_)) => return help::draw(screen, area, frame),
+        Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
+        Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
+        Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, whole, frame),
+        Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, whole, now, frame),
+        Some(Popup::Context(_)) => return context::draw(app, screen, whole, frame),
+        Some(Popup::Export(_)) => return export::draw(screen, area, frame),
+        Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
+        Some(Popup::Palette(palette)) => {
+            room = columns.min(WIDE_ACTIONS);
+            let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
+            let lines = palette_lines(palette, &screen.keymap, rows, &Look { theme: &theme, words, width: room });
+            let found = palette.found(words).len();
+            rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
+            if found > rows {
+                below = Line::styled(words.one_of(palette.selected + 1, found), theme.dim).right_aligned();
+            }
+            (words.actions(), lines, Some(&mut palette.line))
+        }
+        Some(Popup::Prompt(prompt)) => (words.asked(&prompt.asked), Vec::new(), Some(&mut prompt.line)),
+        Some(Popup::Reasons(reasons)) => {
+            rows_from = Some(0);
+            (words.what_is_wrong(), reason_lines(reasons.selected, &theme, words), None)
+        }
+        Some(Popup::Confirm(confirm)) => {
+            let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
+            lines.push(Line::default());
+            lines.push(Line::from(vec![
+                Span::styled(format!(" {}", words.yes()), theme.accent),
+                Span::styled(words.remove_it(), theme.text),
+                Span::styled("n", theme.accent),
+                Span::styled(words.rather_keep_it(), theme.text),
+            ]));
+            (words.really(), lines, None)
+        }
+    };
+    let wide = if text.is_some() { room } else { lines.iter().map(Line::width).max().unwrap_or(0).max(width(title)) };
+    let at = middle(area, wide + 4, lines.len() + 2 + usize::from(text.is_some()));
+    let frame_block = block(title, Focus::Here, &theme).title_bottom(below);
+    let inner = frame_block.inner(at);
+    frame.render_widget(Clear, at);
+    frame.render_widget(frame_block, at);
+    let mut rest = inner;
+    if let Some(line) = text {
+        let first = Rect { height: inner.height.min(1), ..inner };
+        draw_text(line, first, frame);
+        rest = Rect { y: inner.y + first.height, height: inner.height - first.height, ..inner };
+    }
+    if let Some(from) = rows_from {
+        screen.targets.popup(rest, (from..from + lines.len()).map(Some));
+    }
+    frame.render_widget(Paragraph::new(lines), rest);
+}
+
+pub(crate) fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
+    let size = (cells(columns).min(area.width), cells(rows).min(area.height));
+    Rect::new(area.x + (area.width - size.0) / 2, area.y + (area.height - size.1) / 2, size.0, size.1)
+}
+
+pub(crate) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
+    line.set_cursor_line_style(Style::new());
+    line.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
+    frame.render_widget(&*line, area);
+}
+
+/// A popup with a search line below its text.
+pub(crate) struct SearchRoom {
+    pub(crate) body: Rect,
+    /// Without height while no search is typed.
+    pub(crate) line: Rect,
+}
+
+pub(crate) fn room_for_search(inner: Rect, typed: Option<&TextArea<'static>>) -> SearchRoom {
+    let rows = u16::from(typed.is_some()).min(inner.height);
+    let body = Rect { height: inner.height - rows, ..inner };
+    SearchRoom { body, line: Rect { y: body.bottom(), height: rows, ..inner } }
+}
+
+/// Draws the search line, after a `/`.
+pub(crate) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme, frame: &mut Frame<'_>) {
+    let label = Rect { width: 2.min(row.width), ..row };
+    frame.render_widget(Line::styled(" /", theme.accent), label);
+    draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
+}
+
+/// The matching actions with their first keys, around the selected one.
+fn palette_lines(
+    palette: &Palette,
+    keymap: &crate::keymap::Keymap,
+    rows: usize,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
+    let found = palette.found(words);
+    if found.is_empty() {
+        return vec![Line::styled(words.no_action_found(), theme.dim)];
+    }
+    let key = |action: Action| {
+        let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
+        anywhere.unwrap_or_default()
+    };
+    let top = (palette.selected + 1).saturating_sub(rows);
+    let shown = found.iter().enumerate().skip(top).take(rows);
+    shown
+        .map(|(at, action)| {
+            let here = at == palette.selected;
+            let key = key(*action);
+            let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
+            let style = if here { theme.selected } else { theme.text };
+            let says = pad(&says, room.saturating_sub(width(&key) + 3));
+            Line::from(vec![
+                Span::styled(if here { "›" } else { " " }, theme.accent),
+                Span::styled(says, style),
+                Span::styled(format!(" {key} "), theme.accent),
+            ])
+        })
+        .collect()
+}
+
+fn reason_lines(selected: usize, theme: &Theme, words: Words) -> Vec<Line<'static>> {
+    let row = |(at, reason): (usize, Reason)| {
+        let here = at == selected;
+        Line::from(vec![
+            Span::styled(if here { "› " } else { "  " }, theme.accent),
+            Span::styled(format!("{} ", at + 1), theme.accent),
+            Span::styled(words.reason(reason), if here { theme.selected } else { theme.text }),
+        ])
+    };
+    Reason::ALL.into_iter().enumerate().map(row).collect()
+}

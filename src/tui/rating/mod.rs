@@ -1,0 +1,3 @@
+//! The rating of an answer.
+
+pub(crate) mod messages;

@@ -1,0 +1,56 @@
+//! The steps pane, behind the scenes: every step of the selected turn, with its input and output.
+//!
+//! Not here: drawing (`view`), the lines of a step (`lines`), the meaning of a logprob delta (`attribution`).
+
+mod lines;
+mod logprob;
+pub(crate) mod messages;
+mod settings_used;
+mod view;
+
+pub(super) use view::{draw, text};
+
+/// A foldable section, in the order of the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    /// How the question was completed.
+    Rewrite,
+    /// Hits of the dense retriever.
+    Dense,
+    /// Hits of the lexical retriever.
+    Lexical,
+    /// Both lists fused.
+    Fused,
+    /// The prompt.
+    Prompt,
+    /// A segment of the prompt.
+    Segment(usize),
+    /// What did not fit.
+    Cut,
+    /// The raw answer.
+    Raw,
+    /// One counterfactual generation: cluster, iteration.
+    Counterfactual(usize, usize),
+    /// Prompt of a counterfactual generation: cluster, iteration.
+    CounterfactualPrompt(usize, usize),
+    /// Logprob deltas of a cluster, token by token.
+    Drops(usize),
+    /// Time and tokens.
+    Costs,
+    /// Settings of the turn.
+    Settings,
+}
+
+impl Section {
+    /// Sections that are open at first.
+    pub(super) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
+
+    /// The enclosing section.
+    fn outer(self) -> Option<Self> {
+        match self {
+            Self::Segment(_) => Some(Self::Prompt),
+            Self::CounterfactualPrompt(cluster, iteration) => Some(Self::Counterfactual(cluster, iteration)),
+            _ => None,
+        }
+    }
+}
