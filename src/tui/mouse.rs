@@ -9,7 +9,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use time::OffsetDateTime;
 
-use super::conversation::{self, Chosen};
+use super::conversation::citation::{self, Chosen};
 use super::input::{self, Intent};
 use super::lists::{self, Entry};
 use super::outline::Step;
@@ -112,7 +112,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
         // The click may have selected another turn.
         screen.sync(app, now);
         screen.citation = Some(citation);
-        conversation::follow(screen, app);
+        citation::follow(screen, app);
     }
     intents
 }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
 use super::composer::Composer;
-use super::conversation::{Chosen, Settled};
+use super::conversation::Settled;
+use super::conversation::citation::Chosen;
 use super::evidence::EvidenceView;
 use super::find::Find;
 use super::glyphs::Signs;

@@ -16,10 +16,12 @@ use time::OffsetDateTime;
 use super::action::Action;
 use super::input::{Intent, refused, step_of};
 use super::long_text::{LongText, Taken};
+use super::messages::Words;
 use super::outline::{Scroll, Step};
-use super::popup::Popup;
+use super::popup::{Handled, Popup};
 use super::screen::ScreenState;
 use super::settings::SettingsView;
+use super::theme::Theme;
 use ragonite_app::{App, Copied, Event, Refusal, Turn, TurnKey, Variation};
 use ragonite_base::clean_line;
 use ragonite_config::Setting;
@@ -109,6 +111,40 @@ impl Comparison {
             })?,
         };
         Some((left, right))
+    }
+
+    /// A key in the comparison.
+    pub(super) fn on_key(
+        &mut self,
+        app: &App,
+        key: KeyEvent,
+        action: Option<Action>,
+        theme: &Theme,
+        words: Words,
+    ) -> Handled {
+        if self.text.look_for(key, action) == Taken::Yes {
+            return Handled::stay([]);
+        }
+        match action {
+            // The running turn goes on.
+            Some(Action::Compare) => return Handled::close([]),
+            Some(Action::Copy) => return self.copy(app, theme, words).into(),
+            action => {
+                if let Some(step) = action.and_then(step_of) {
+                    self.text.step(step);
+                }
+            }
+        }
+        Handled::stay([])
+    }
+
+    fn copy(&self, app: &App, theme: &Theme, words: Words) -> Vec<Intent> {
+        let Some((left, right)) = self.turns(app) else { return refused(Refusal::NothingToCopy) };
+        if self.grows(app) {
+            return refused(Refusal::WorkRuns);
+        }
+        let text = view::text(app, left, right, theme, words);
+        vec![Intent::Copy { what: Copied::Comparison, text }]
     }
 
     /// Whether one of the turns is running and not being cancelled.
@@ -204,32 +240,6 @@ pub(super) fn ask_again(
         (screen.chosen, screen.conversation.follow) = (None, true);
     }
     vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
-}
-
-/// A key in the comparison.
-pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
-    let Some(Popup::Comparison(view)) = &mut screen.popup else { return Vec::new() };
-    if view.text.look_for(key, action) == Taken::Yes {
-        return vec![Intent::Redraw];
-    }
-    match action {
-        // The running turn goes on.
-        Some(Action::Compare) => screen.popup = None,
-        Some(Action::Copy) => {
-            let Some((left, right)) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
-            if view.grows(app) {
-                return refused(Refusal::WorkRuns);
-            }
-            let text = view::text(app, left, right, &screen.theme, screen.words);
-            return vec![Intent::Copy { what: Copied::Comparison, text }];
-        }
-        action => {
-            if let Some(step) = action.and_then(step_of) {
-                view.text.step(step);
-            }
-        }
-    }
-    vec![Intent::Redraw]
 }
 
 /// The wheel over the menu.

@@ -1,7 +1,7 @@
 //! The composer: its text, its keys, and the recall of earlier questions.
 //!
-//! Takes keys without an action.
-//! Invariant: recall replaces the text only while it is empty or itself recalled.
+//! Takes keys; gives the event that asks.
+//! Invariants: a question that the app would refuse stays; recall replaces the text only while it is empty or itself recalled.
 //! Not here: drawing (`view`), the token budget (`token_meter`).
 
 pub(crate) mod messages;
@@ -9,13 +9,16 @@ pub(super) mod token_meter;
 mod view;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use time::OffsetDateTime;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
+use super::input::{Intent, refused};
 use super::outline::Step;
+use super::pane::Pane;
 use super::popup;
 use super::screen::ScreenState;
-use ragonite_app::{App, Refusal, TurnKey};
-use ragonite_base::clean_text;
+use ragonite_app::{App, Event, Refusal, TurnKey};
+use ragonite_base::{clean_line, clean_text};
 
 pub(super) use view::{draw, rows};
 
@@ -103,6 +106,46 @@ impl Composer {
     }
 }
 
+/// Sends the question.
+pub(super) fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent> {
+    let text = screen.composer.text();
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let edited = screen.composer.edited().is_some_and(|key| app.turns().iter().any(|turn| turn.key == key));
+    if app.may_ask() {
+        remember(screen, &text);
+        screen.composer.clear();
+        screen.chosen = None;
+        screen.conversation.follow = true;
+    }
+    let event = if edited { Event::QuestionEdited { text, at: now } } else { Event::QuestionAsked { text, at: now } };
+    vec![Intent::App(event)]
+}
+
+/// Asks a suggested question; the text in the composer stays.
+pub(super) fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
+    let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
+    let Some(text) = suggested.map(|text| clean_line(text)) else {
+        let waits = app.suggesting().is_some();
+        return refused(if waits { Refusal::StillSuggesting } else { Refusal::NothingSuggested });
+    };
+    if app.may_ask() {
+        screen.chosen = None;
+        screen.conversation.follow = true;
+    }
+    vec![Intent::App(Event::QuestionAsked { text, at: now })]
+}
+
+/// Opens the completed question of the selected turn in the composer.
+pub(super) fn edit(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(turn) = screen.turn(app) else { return refused(Refusal::NothingAsked) };
+    let lines = lines_of(&turn.record.completed_question);
+    screen.composer.edit(turn.key, &lines);
+    screen.set_focus(Pane::Composer);
+    vec![Intent::Redraw]
+}
+
 /// Handles a key without an action in the composer.
 pub(super) fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
     let composer = &screen.composer;
@@ -126,7 +169,7 @@ pub(super) fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
 const MOST_ASKED: usize = 100;
 
 /// Records a question for recall in other conversations.
-pub(super) fn remember(screen: &mut ScreenState, question: &str) {
+fn remember(screen: &mut ScreenState, question: &str) {
     screen.asked.retain(|known| known != question);
     if screen.asked.len() >= MOST_ASKED {
         screen.asked.remove(0);
@@ -149,6 +192,6 @@ fn recall(screen: &mut ScreenState, app: &App, step: Step) {
 }
 
 /// A stored text as lines that can be drawn.
-pub(super) fn lines_of(text: &str) -> Vec<String> {
+fn lines_of(text: &str) -> Vec<String> {
     clean_text(text).lines().map(str::to_owned).collect()
 }

@@ -15,7 +15,7 @@ use super::context::ContextView;
 use super::find::{Find, Way};
 use super::input::{Intent, refused, step_of};
 use super::outline::Step;
-use super::popup::{Popup, finishes, type_into};
+use super::popup::{Handled, Popup, finishes, type_into};
 use super::screen::ScreenState;
 use ragonite_app::{App, Event, Fetched, Refusal};
 use ragonite_base::{DocumentId, EvidenceId, clean_line};
@@ -119,6 +119,37 @@ impl DocumentView {
             }
         }
     }
+
+    /// A key while the popup is open.
+    pub(super) fn on_key(&mut self, app: &App, key: KeyEvent, action: Option<Action>) -> Handled {
+        if self.typed.is_some() {
+            self.type_key(key, action);
+            return Handled::stay([]);
+        }
+        let is_coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
+        match action {
+            Some(Action::Back) if is_coming => return self.leave([Event::DocumentCancelRequested]),
+            Some(Action::Back) if self.find.is_some() => self.find = None,
+            Some(Action::Back | Action::OpenDocument) => return self.leave([]),
+            Some(Action::Search) => self.typed = Some(TextArea::default()),
+            Some(Action::NextMatch) => self.look_for(Way::On),
+            Some(Action::PreviousMatch) => self.look_for(Way::Back),
+            action => {
+                if let Some(step) = action.and_then(step_of) {
+                    self.step(step);
+                }
+            }
+        }
+        Handled::stay([])
+    }
+
+    /// Goes back to the popup it was opened from.
+    fn leave(&mut self, events: impl IntoIterator<Item = Event>) -> Handled {
+        match self.back.take() {
+            Some(back) => Handled::open(Popup::Context(back), events),
+            None => Handled::close(events),
+        }
+    }
 }
 
 /// Opens the document of the evidence in the context popup, or of the selected hit.
@@ -147,31 +178,4 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         found: Found::Unknown,
     })));
     vec![Intent::App(Event::DocumentWanted { document, hit: evidence }), Intent::Redraw]
-}
-
-/// A key while the popup is open.
-pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
-    let Some(Popup::Document(view)) = &mut screen.popup else { return Vec::new() };
-    if view.typed.is_some() {
-        view.type_key(key, action);
-        return vec![Intent::Redraw];
-    }
-    let is_coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
-    match action {
-        Some(Action::Back) if is_coming => {
-            screen.popup = view.back.take().map(Popup::Context);
-            return vec![Intent::App(Event::DocumentCancelRequested), Intent::Redraw];
-        }
-        Some(Action::Back) if view.find.is_some() => view.find = None,
-        Some(Action::Back | Action::OpenDocument) => screen.popup = view.back.take().map(Popup::Context),
-        Some(Action::Search) => view.typed = Some(TextArea::default()),
-        Some(Action::NextMatch) => view.look_for(Way::On),
-        Some(Action::PreviousMatch) => view.look_for(Way::Back),
-        action => {
-            if let Some(step) = action.and_then(step_of) {
-                view.step(step);
-            }
-        }
-    }
-    vec![Intent::Redraw]
 }

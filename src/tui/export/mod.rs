@@ -8,8 +8,10 @@ mod view;
 
 use super::action::Action;
 use super::input::{Intent, refused, step_of};
+use super::lists;
 use super::outline::Step;
-use super::popup::Popup;
+use super::pane::Pane;
+use super::popup::{Handled, Popup};
 use super::screen::ScreenState;
 use ragonite_app::{App, Copied, Event, Refusal, TurnKey};
 use ragonite_history::{self, Format};
@@ -63,36 +65,45 @@ pub(super) struct ExportMenu {
     pub(super) to: To,
 }
 
-/// Opens the choice for the selected turn.
+/// Opens the export popup; in the lists, writes the conversation under the cursor to a file.
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    if screen.focus == Pane::Lists {
+        let format = Format::Markdown;
+        let wanted =
+            lists::conversation(screen, app).map(|conversation| Event::StoredExportWanted { conversation, format });
+        return wanted.map_or_else(|| refused(Refusal::NoConversation), |wanted| vec![Intent::App(wanted)]);
+    }
+    open_menu(screen, app)
+}
+
+/// Opens the choice for the selected turn.
+fn open_menu(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return refused(Refusal::NothingToExport) };
     let menu = ExportMenu { turn, row: Row::Format, format: Format::Markdown, what: What::Turn, to: To::File };
     screen.popup = Some(Popup::Export(menu));
     vec![Intent::Redraw]
 }
 
-/// A key while it is open.
-pub(super) fn on_key(screen: &mut ScreenState, app: &App, action: Option<Action>) -> Vec<Intent> {
-    let Some(Popup::Export(menu)) = &mut screen.popup else { return Vec::new() };
-    match action {
-        Some(Action::Toggle) => {
-            let wish = wish(menu, app);
-            screen.popup = None;
-            return wish.map_or_else(|| refused(Refusal::NothingToExport), |wish| vec![wish, Intent::Redraw]);
-        }
-        Some(Action::Left) => menu.turn_to(Step::Up),
-        Some(Action::Right) => menu.turn_to(Step::Down),
-        Some(Action::Export) => screen.popup = None,
-        other => {
-            if let Some(step) = other.and_then(step_of) {
-                menu.row = moved(&Row::ALL, menu.row, step);
+impl ExportMenu {
+    /// A key while it is open.
+    pub(super) fn on_key(&mut self, app: &App, action: Option<Action>) -> Handled {
+        match action {
+            Some(Action::Toggle) => {
+                let wish = wish(self, app).map(|wish| vec![wish, Intent::Redraw]);
+                return Handled::close_with(wish.unwrap_or_else(|| refused(Refusal::NothingToExport)));
+            }
+            Some(Action::Left) => self.turn_to(Step::Up),
+            Some(Action::Right) => self.turn_to(Step::Down),
+            Some(Action::Export) => return Handled::close([]),
+            other => {
+                if let Some(step) = other.and_then(step_of) {
+                    self.row = moved(&Row::ALL, self.row, step);
+                }
             }
         }
+        Handled::stay([])
     }
-    vec![Intent::Redraw]
-}
 
-impl ExportMenu {
     /// Takes the next or the previous choice of the row.
     fn turn_to(&mut self, step: Step) {
         match self.row {

@@ -12,7 +12,13 @@ use std::ops::Range;
 
 use ratatui::text::Line;
 
+use super::input::{Intent, refused};
+use super::lists;
+use super::pane::Pane;
+use super::popup::{Asked, Popup, Prompt};
 use super::reflow::{Flow, Place, reverse};
+use super::screen::ScreenState;
+use ragonite_app::{App, Refusal};
 
 /// Direction of the next match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +120,33 @@ impl Find {
         let windows = text.windows(self.letters.len()).enumerate();
         windows.filter(|(_, window)| *window == self.letters).map(|(at, _)| at).collect()
     }
+}
+
+/// Opens the search prompt.
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    if screen.focus == Pane::Composer {
+        screen.set_focus(Pane::Conversation);
+    }
+    let (asked, before) = if screen.focus == Pane::Lists {
+        if app.domain().is_none() && app.domains().is_none_or(<[_]>::is_empty) {
+            return refused(Refusal::NoDomain);
+        }
+        (Asked::Words, None)
+    } else {
+        (Asked::Text, screen.find.as_ref().map(|find| find.text.clone()))
+    };
+    screen.popup = Some(Popup::Prompt(Prompt::new(asked, &before.unwrap_or_default())));
+    vec![Intent::Redraw]
+}
+
+/// Goes to the next match, or opens the search line. In the lists, the matches are the conversations that were found.
+pub(super) fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
+    match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
+        (Some(found), _) => screen.lists = lists::next_found(app, found, screen.lists, way),
+        (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
+        _ => return open(screen, app),
+    }
+    vec![Intent::Redraw]
 }
 
 /// The lines on which matches begin, each once.

@@ -11,10 +11,9 @@ use crossterm::event::KeyEvent;
 use ragonite_guide::{Page, pages};
 
 use super::action::Action;
-use super::input::{Intent, step_of};
+use super::input::step_of;
 use super::long_text::{LongText, Taken};
-use super::popup::Popup;
-use super::screen::ScreenState;
+use super::popup::Handled;
 
 pub(super) use view::draw;
 
@@ -75,26 +74,26 @@ impl HelpView {
             self.go_to(found);
         }
     }
-}
 
-/// A key while the help is open.
-pub(super) fn on_key(screen: &mut ScreenState, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
-    let Some(Popup::Help(view)) = &mut screen.popup else { return Vec::new() };
-    if action == Some(Action::Help) {
-        screen.popup = screen.under_help.take();
-    } else if view.text.look_for(key, action) == Taken::Yes {
-        view.follow_search();
-    } else {
+    /// A key while the help is open.
+    pub(super) fn on_key(&mut self, key: KeyEvent, action: Option<Action>) -> Handled {
+        if action == Some(Action::Help) {
+            return Handled::close([]);
+        }
+        if self.text.look_for(key, action) == Taken::Yes {
+            self.follow_search();
+            return Handled::stay([]);
+        }
         match action {
-            Some(Action::Back) => screen.popup = screen.under_help.take(),
-            Some(Action::NextPane | Action::Right) => view.next(),
-            Some(Action::PreviousPane | Action::Left) => view.previous(),
+            Some(Action::Back) => return Handled::close([]),
+            Some(Action::NextPane | Action::Right) => self.next(),
+            Some(Action::PreviousPane | Action::Left) => self.previous(),
             action => {
                 if let Some(step) = action.and_then(step_of) {
-                    view.text.step(step);
+                    self.text.step(step);
                 }
             }
         }
+        Handled::stay([])
     }
-    vec![Intent::Redraw]
 }

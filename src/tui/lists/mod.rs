@@ -1,14 +1,18 @@
 //! The lists: domains, the conversations of the open domain, and its trash.
 //!
-//! Gives the entry under a cursor.
+//! Takes the keys for the entry under the cursor; gives events.
 //! Not here: drawing (`view`).
 
 pub(crate) mod messages;
 mod view;
 
 use super::find::Way;
-use ragonite_app::{App, FoundConversations, TurnKey};
-use ragonite_base::{ConversationId, DomainName};
+use super::input::{Intent, refused};
+use super::pane::Pane;
+use super::popup::{Asked, Confirm, Popup, Prompt};
+use super::screen::ScreenState;
+use ragonite_app::{App, ConversationChange, Event, FoundConversations, Refusal, TurnKey};
+use ragonite_base::{ConversationId, DomainName, clean_line};
 
 pub(super) use view::draw;
 
@@ -73,4 +77,107 @@ pub(super) struct Arrival {
     pub(super) turn: Option<u32>,
     /// The word that is marked.
     pub(super) word: String,
+}
+
+/// Opens the entry under the cursor; restores a conversation from the trash.
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    match entry(app, screen.lists) {
+        Some(Entry::Domain(name)) => {
+            screen.set_focus(Pane::Composer);
+            // The open entry is only focused.
+            if app.domain().is_some_and(|open| open.name == name) && app.opening_domain().is_none() {
+                return vec![Intent::Redraw];
+            }
+            return vec![Intent::App(Event::DomainChosen(name))];
+        }
+        Some(Entry::Conversation(id)) => {
+            screen.set_focus(Pane::Composer);
+            screen.arrival = app.found().map(|found| arrival(found, id));
+            if screen.arrival.is_some() {
+                screen.set_focus(Pane::Conversation);
+            }
+            // The open entry is only focused.
+            if app.conversation().is_some_and(|open| open.id == id) {
+                return vec![Intent::Redraw];
+            }
+            return vec![Intent::App(Event::ConversationChosen(id))];
+        }
+        Some(Entry::Unlisted(turn)) => {
+            screen.set_focus(Pane::Composer);
+            return vec![Intent::App(Event::UnlistedChosen(turn))];
+        }
+        Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
+        None => {}
+    }
+    vec![Intent::Redraw]
+}
+
+/// The turn and word by which the search found a conversation.
+fn arrival(found: &FoundConversations, conversation: ConversationId) -> Arrival {
+    let one = found.found.iter().find(|one| one.conversation.id == conversation);
+    let turn = one.and_then(|one| one.turns.first()).map(|turn| turn.number);
+    // The words of a search need not be adjacent, so the longest word is marked.
+    let longest = found.text.split_whitespace().max_by_key(|word| word.len()).unwrap_or_default();
+    Arrival { conversation, turn, word: longest.to_owned() }
+}
+
+/// Ingests the domain under the cursor again; outside the lists, the open domain.
+pub(super) fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let chosen = match entry(app, screen.lists) {
+        Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
+        _ => app.domain().map(|open| open.name.clone()),
+    };
+    let wanted = chosen.map(|domain| Event::IngestWanted { domain, path: String::new() });
+    wanted.map_or_else(|| refused(Refusal::NoDomain), |wanted| vec![Intent::App(wanted)])
+}
+
+/// The conversation under the cursor of the lists, else the open one.
+pub(super) fn conversation(screen: &ScreenState, app: &App) -> Option<ConversationId> {
+    if screen.focus != Pane::Lists {
+        return app.conversation().map(|open| open.id);
+    }
+    match entry(app, screen.lists)? {
+        Entry::Conversation(id) | Entry::Trashed(id) => Some(id),
+        Entry::Domain(_) | Entry::Unlisted(_) => None,
+    }
+}
+
+/// Asks for a new title.
+pub(super) fn rename(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(id) = conversation(screen, app) else { return refused(Refusal::NoConversation) };
+    let title = app.title_of(id).unwrap_or_default();
+    screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Title(id), &clean_line(title))));
+    vec![Intent::Redraw]
+}
+
+/// Pins a conversation, or takes that back.
+pub(super) fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let id = conversation(screen, app);
+    let Some(known) = app.conversations().iter().find(|known| Some(known.id) == id) else {
+        return refused(Refusal::NoConversation);
+    };
+    let place = if known.pinned { ragonite_history::Place::Listed } else { ragonite_history::Place::Pinned };
+    changed(ConversationChange::Pin(known.id, place))
+}
+
+/// Moves a conversation to the trash; asks before one is removed from there.
+pub(super) fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    // Only an entry under a visible cursor is deleted.
+    if screen.focus != Pane::Lists {
+        return refused(Refusal::NoConversation);
+    }
+    match entry(app, screen.lists) {
+        Some(Entry::Conversation(id)) => changed(ConversationChange::Delete(id)),
+        Some(Entry::Trashed(id)) => {
+            let title = app.title_of(id).unwrap_or_default();
+            let says = screen.words.remove_conversation(&clean_line(title));
+            screen.popup = Some(Popup::Confirm(Confirm { says, change: ConversationChange::Purge(id) }));
+            vec![Intent::Redraw]
+        }
+        _ => refused(Refusal::NoConversation),
+    }
+}
+
+fn changed(change: ConversationChange) -> Vec<Intent> {
+    vec![Intent::App(Event::ConversationChangeWanted(change))]
 }

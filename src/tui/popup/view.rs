@@ -5,34 +5,25 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
-use super::{Palette, Popup};
-use crate::action::{Action, Place};
+use super::{Popup, palette};
 use crate::look::Look;
-use crate::messages::Words;
 use crate::pane::{Focus, block};
 use crate::screen::ScreenState;
-use crate::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::text::{cells, width};
 use crate::theme::Theme;
 use crate::{compare, context, document, export, help, new_domain, settings};
 use ragonite_app::App;
-use ragonite_history::Reason;
 
 /// Width of a popup with a text line.
 const WIDE: usize = 64;
 
-/// Width of the palette, enough for every action.
-const WIDE_ACTIONS: usize = 78;
-
 /// Rows below the panes: status and hints.
 pub(crate) const FOOTER: u16 = 2;
-
-/// Rows of the palette's list.
-const ROWS: usize = 16;
 
 pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
     // The footer stays visible, because it names the keys of the popup.
@@ -53,9 +44,9 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: Offset
         Some(Popup::Export(_)) => return export::draw(screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
         Some(Popup::Palette(palette)) => {
-            room = columns.min(WIDE_ACTIONS);
-            let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
-            let lines = palette_lines(palette, &screen.keymap, rows, &Look { theme: &theme, words, width: room });
+            room = columns.min(palette::WIDE);
+            let rows = palette::ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
+            let lines = palette::lines(palette, &screen.keymap, rows, &Look { theme: &theme, words, width: room });
             let found = palette.found(words).len();
             rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
             if found > rows {
@@ -66,17 +57,10 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: Offset
         Some(Popup::Prompt(prompt)) => (words.asked(&prompt.asked), Vec::new(), Some(&mut prompt.line)),
         Some(Popup::Reasons(reasons)) => {
             rows_from = Some(0);
-            (words.what_is_wrong(), reason_lines(reasons.selected, &theme, words), None)
+            (words.what_is_wrong(), reasons.lines(&theme, words), None)
         }
         Some(Popup::Confirm(confirm)) => {
-            let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
-            lines.push(Line::default());
-            lines.push(Line::from(vec![
-                Span::styled(format!(" {}", words.yes()), theme.accent),
-                Span::styled(words.remove_it(), theme.text),
-                Span::styled("n", theme.accent),
-                Span::styled(words.rather_keep_it(), theme.text),
-            ]));
+            let lines = confirm.lines(&Look { theme: &theme, words, width: room });
             (words.really(), lines, None)
         }
     };
@@ -127,50 +111,4 @@ pub(crate) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme
     let label = Rect { width: 2.min(row.width), ..row };
     frame.render_widget(Line::styled(" /", theme.accent), label);
     draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
-}
-
-/// The matching actions with their first keys, around the selected one.
-fn palette_lines(
-    palette: &Palette,
-    keymap: &crate::keymap::Keymap,
-    rows: usize,
-    look: &Look<'_>,
-) -> Vec<Line<'static>> {
-    let Look { theme, words, width: room } = *look;
-    let found = palette.found(words);
-    if found.is_empty() {
-        return vec![Line::styled(words.no_action_found(), theme.dim)];
-    }
-    let key = |action: Action| {
-        let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
-        anywhere.unwrap_or_default()
-    };
-    let top = (palette.selected + 1).saturating_sub(rows);
-    let shown = found.iter().enumerate().skip(top).take(rows);
-    shown
-        .map(|(at, action)| {
-            let here = at == palette.selected;
-            let key = key(*action);
-            let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
-            let style = if here { theme.selected } else { theme.text };
-            let says = pad(&says, room.saturating_sub(width(&key) + 3));
-            Line::from(vec![
-                Span::styled(if here { "›" } else { " " }, theme.accent),
-                Span::styled(says, style),
-                Span::styled(format!(" {key} "), theme.accent),
-            ])
-        })
-        .collect()
-}
-
-fn reason_lines(selected: usize, theme: &Theme, words: Words) -> Vec<Line<'static>> {
-    let row = |(at, reason): (usize, Reason)| {
-        let here = at == selected;
-        Line::from(vec![
-            Span::styled(if here { "› " } else { "  " }, theme.accent),
-            Span::styled(format!("{} ", at + 1), theme.accent),
-            Span::styled(words.reason(reason), if here { theme.selected } else { theme.text }),
-        ])
-    };
-    Reason::ALL.into_iter().enumerate().map(row).collect()
 }

@@ -16,9 +16,11 @@ use tui_textarea::{CursorMove, TextArea};
 use super::action::Action;
 use super::compare;
 use super::input::{Intent, step_of};
+use super::lists::{self, Entry};
 use super::long_text::{LongText, Taken};
 use super::messages::Words;
 use super::outline::Step;
+use super::pane::Pane;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use ragonite_app::{App, Event, Turn, TurnKey, Variation};
@@ -147,6 +149,18 @@ impl SettingsView {
     fn typed_text(&self) -> Option<String> {
         self.typed.as_ref().map(|line| line.lines().join(" "))
     }
+}
+
+/// Opens the settings of the domain under the cursor; outside the lists, of the open domain.
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let selected = match lists::entry(app, screen.lists) {
+        Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
+        _ => None,
+    };
+    let other = selected.filter(|name| app.domain().is_none_or(|open| open.name != *name));
+    screen.popup = Some(Popup::Settings(Box::new(other.clone().map(SettingsView::of).unwrap_or_default())));
+    let wanted = other.map(Event::OtherSettingsWanted).into_iter().chain([Event::ModelsWanted]);
+    wanted.map(Intent::App).chain([Intent::Redraw]).collect()
 }
 
 /// A key while the settings are open.
