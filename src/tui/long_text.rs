@@ -64,6 +64,12 @@ impl LongText {
         self.find.as_ref().filter(|_| self.typed.is_none())
     }
 
+    /// The keys for the next and previous match, during a search.
+    pub(super) fn match_keys(&self) -> impl Iterator<Item = Action> {
+        let keys = self.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
+        keys.into_iter().flatten()
+    }
+
     fn go(&mut self, way: Way) {
         match &mut self.find {
             Some(find) => find.want(way),

@@ -39,7 +39,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
     let settled = turn.explaining.is_none() && app.phase().turn() != Some(turn.key);
     let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
     if !screen.why_kept.has(shown.as_ref()) {
-        let stage = stage(app, screen, now).unwrap_or_default();
+        let stage = stage(app, screen.words, now - screen.stage.1).unwrap_or_default();
         let parts = parts(app, turn, &stage, screen, &Look { theme: &theme, words, width });
         screen.why_kept.keep(shown, parts);
     }

@@ -1,20 +1,23 @@
 //! The hint line: the keys for the focus or the popup; a notice while there is one.
 //!
 //! Invariant: the help key is shown in every width.
+//! Not here: the keys of one popup (its folder).
 
 use ratatui::text::{Line, Span};
 
 use crate::action::{Action, Place};
 use crate::find::Find;
 use crate::lists::{self, Entry};
-use crate::long_text::LongText;
 use crate::messages::Words;
 use crate::pane::Pane;
-use crate::popup::{Asked, Popup, Prompt};
+use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{fit, fit_middle, width};
-use ragonite_app::{App, Fetched, Turn};
+use ragonite_app::{App, Turn};
 use ragonite_base::clean_line;
+
+/// A key by its action, and what it does here.
+pub(crate) type Hint = (Action, &'static str);
 
 /// The hints for the focus: keys and actions.
 pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
@@ -73,85 +76,6 @@ pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'s
     Line::from(spans)
 }
 
-/// The keys for the next and previous match, during a search.
-fn matches(text: &LongText) -> impl Iterator<Item = Action> {
-    let keys = text.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
-    keys.into_iter().flatten()
-}
-
-/// The keys of a popup.
-fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
-    let short = |action: Action| (action, words.hint(action));
-    match popup {
-        _ if popup.is_searched() => vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())],
-        Popup::Help(view) => {
-            let all = matches(&view.text).chain([Action::Search, Action::PageDown, Action::PageUp]);
-            let pages = [(Action::Back, words.close()), (Action::NextPane, words.next_page())];
-            pages.into_iter().chain(all.map(short)).collect()
-        }
-        Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
-        Popup::Prompt(Prompt { asked: Asked::Note(..), .. }) => {
-            vec![(Action::Send, words.done()), (Action::Back, words.without_words())]
-        }
-        Popup::Prompt(_) => vec![(Action::Send, words.done()), (Action::Back, words.leave_it())],
-        Popup::NewDomain(_) => {
-            vec![
-                (Action::Send, words.next_make_it()),
-                (Action::NextPane, words.other_line()),
-                (Action::Back, words.close()),
-            ]
-        }
-        Popup::Export(_) => {
-            let moves = [(Action::Down, words.next()), (Action::Right, words.more_next())];
-            [(Action::Toggle, words.do_it())].into_iter().chain(moves).chain([(Action::Back, words.close())]).collect()
-        }
-        Popup::Reasons(_) => vec![(Action::Toggle, words.choose()), (Action::Back, words.leave_it())],
-        Popup::Confirm(_) => vec![(Action::Back, words.keep_it())],
-        Popup::Settings(view) if view.typed.is_some() => {
-            vec![(Action::Send, words.take_it()), (Action::Back, words.leave_as_it_was())]
-        }
-        Popup::Settings(view) => {
-            let again = view.is_again().then_some((Action::Compare, words.ask_again_compare()));
-            let keys = [
-                (Action::Left, words.less_before()),
-                (Action::Right, words.more_next()),
-                (Action::Toggle, words.type_it()),
-            ];
-            let restored = if view.is_again() { words.as_it_was() } else { words.as_configured_hint() };
-            let more = [(Action::Back, words.close()), (Action::Delete, restored)];
-            let found = matches(&view.text).chain([Action::Search]).map(short);
-            again.into_iter().chain(keys).chain(more).chain(found).collect()
-        }
-        Popup::Compare(_) => {
-            vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), (Action::Down, words.next())]
-        }
-        Popup::Comparison(view) => {
-            let running = view.is_running(app);
-            let close = (Action::Compare, words.close());
-            let moves = matches(&view.text).chain([Action::PageDown, Action::PageUp, Action::Copy, Action::Search]);
-            let more = moves.map(short).chain([close]);
-            [(Action::Back, if running { words.stop() } else { words.close() })].into_iter().chain(more).collect()
-        }
-        Popup::Context(view) => {
-            let back = if view.is_trying(app) { words.stop() } else { words.close() };
-            let others = [(Action::Left, words.source_before()), (Action::Right, words.next_source())];
-            let more = [short(Action::OpenDocument)].into_iter().chain(others);
-            let found = matches(&view.text).chain([Action::PageDown, Action::Search]).map(short);
-            [(Action::Back, back)].into_iter().chain(more).chain(found).collect()
-        }
-        Popup::Document(view) => {
-            let coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
-            let back = match (coming, view.find.is_some()) {
-                (true, _) => words.stop(),
-                (false, true) => words.end(),
-                (false, false) => words.close(),
-            };
-            let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
-            [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
-        }
-    }
-}
-
 /// The keys that mean the same in every pane.
 const EVERYWHERE: [Action; 7] = [
     Action::WriteQuestion,
@@ -163,12 +87,12 @@ const EVERYWHERE: [Action; 7] = [
     Action::Quit,
 ];
 
-fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+fn hints(app: &App, screen: &ScreenState) -> Vec<Hint> {
     let words = screen.words;
     let short = |action: Action| (action, words.hint(action));
     if let Some(popup) = &screen.popup {
         let help = (!matches!(popup, Popup::Help(_))).then_some(short(Action::Help));
-        return hints_of_popup(app, popup, words).into_iter().chain(help).collect();
+        return popup.hints(app, words).into_iter().chain(help).collect();
     }
     let mut hints = running_hints(app, screen);
     if app.domain().is_none() && screen.focus != Pane::Lists {
@@ -238,7 +162,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
 }
 
 /// The keys for running work, search and unsaved answers.
-fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+fn running_hints(app: &App, screen: &ScreenState) -> Vec<Hint> {
     let words = screen.words;
     let short = |action: Action| (action, words.hint(action));
     let mut hints = Vec::new();
@@ -261,7 +185,7 @@ fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)>
 }
 
 /// The keys for a chosen citation, and back from its source.
-fn citation_hints(screen: &ScreenState) -> Vec<(Action, &'static str)> {
+fn citation_hints(screen: &ScreenState) -> Vec<Hint> {
     let words = screen.words;
     match (screen.focus, screen.citation) {
         (Pane::Conversation, Some(_)) => {
@@ -275,7 +199,7 @@ fn citation_hints(screen: &ScreenState) -> Vec<(Action, &'static str)> {
 }
 
 /// The keys for the entry under the cursor of the lists.
-fn entry_hints(entry: Option<&Entry>, words: Words) -> Vec<(Action, &'static str)> {
+fn entry_hints(entry: Option<&Entry>, words: Words) -> Vec<Hint> {
     let short = |action: Action| (action, words.hint(action));
     match entry {
         Some(Entry::Conversation(_)) => [Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short).into(),

@@ -9,7 +9,7 @@ mod status;
 mod tabs;
 
 pub(super) use banner::banner_lines;
-pub(super) use hints::hint_line;
+pub(super) use hints::{Hint, hint_line};
 pub(super) use stage::{reading, stage};
 pub(super) use status::status_line;
 pub(super) use tabs::{tab_bar, tab_targets};

@@ -1,21 +1,19 @@
 //! What is running, in words: the stage of a turn with its time, and the progress of an ingest.
 
-use time::OffsetDateTime;
+use time::Duration;
 
 use crate::messages::{Noun, Words};
-use crate::screen::ScreenState;
 use ragonite_app::{App, Ingesting, Phase, Turn};
 use ragonite_base::clean_line;
 use ragonite_index::IngestStage;
 
-/// The running stage and its time.
-pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
+/// The running stage, and the time that it has taken.
+pub(crate) fn stage(app: &App, words: Words, taken: Duration) -> Option<String> {
     if let Some(ahead) = app.prefetching().and_then(|key| app.turn(key)) {
-        return Some(screen.words.in_background(&explaining(ahead, screen.words)));
+        return Some(words.in_background(&explaining(ahead, words)));
     }
     let here = app.turn(app.phase().turn()?);
     let turn = here.or_else(|| app.turn_aside())?;
-    let words = screen.words;
     let doing = if app.is_canceling() {
         words.stopping().to_owned()
     } else if let Some(loading) = app.engine().loading.as_ref().filter(|_| turn.streamed.is_empty()) {
@@ -29,7 +27,7 @@ pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Opt
             Phase::Explaining(_) => explaining(turn, words),
         }
     };
-    let seconds = (now - screen.stage.1).whole_seconds().max(0);
+    let seconds = taken.whole_seconds().max(0);
     let so_far = words.running_time(u32::try_from(seconds).unwrap_or(u32::MAX));
     let place = if here.is_some() { "" } else { words.elsewhere() };
     Some(format!("{place}{doing}  {so_far}"))

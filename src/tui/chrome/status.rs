@@ -25,7 +25,7 @@ pub(crate) fn status_line(app: &App, screen: &ScreenState, room: usize, now: Off
     } else {
         words.ready()
     };
-    let mut phase = stage(app, screen, now).or(loading);
+    let mut phase = stage(app, screen.words, now - screen.stage.1).or(loading);
     if let Some(reading) = app.ingesting().map(|running| reading(running, words)) {
         phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
     }

@@ -14,6 +14,7 @@ use ratatui::text::Line;
 use time::OffsetDateTime;
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::input::{Intent, refused, step_of};
 use super::long_text::{LongText, Taken};
 use super::messages::Words;
@@ -53,6 +54,11 @@ pub(super) enum Choice {
 }
 
 impl CompareMenu {
+    /// The keys for the hint line.
+    pub(super) fn hints(words: Words) -> Vec<Hint> {
+        vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), (Action::Down, words.next())]
+    }
+
     /// The choices; empty for a turn without an answer.
     pub(super) fn choices(&self, app: &App) -> Vec<Choice> {
         let Some(turn) = app.turn(self.turn).filter(|turn| turn.is_answered()) else { return Vec::new() };
@@ -111,6 +117,14 @@ impl Comparison {
             })?,
         };
         Some((left, right))
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, app: &App, words: Words) -> Vec<Hint> {
+        let back = (Action::Back, if self.is_running(app) { words.stop() } else { words.close() });
+        let moves = self.text.match_keys().chain([Action::PageDown, Action::PageUp, Action::Copy, Action::Search]);
+        let more = moves.map(|action| (action, words.hint(action))).chain([(Action::Compare, words.close())]);
+        [back].into_iter().chain(more).collect()
     }
 
     /// A key in the comparison.

@@ -8,19 +8,17 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
-use time::OffsetDateTime;
 
-use super::{Choice, CompareMenu};
-use crate::chrome::stage;
+use super::{Choice, CompareMenu, Comparison};
 use crate::difference::sides;
 use crate::evidence::origin;
 use crate::long_text::Flowing;
 use crate::look::Look;
 use crate::markdown::flat;
 use crate::messages::Words;
+use crate::mouse::Targets;
 use crate::pane::{Focus, block};
-use crate::popup::{FOOTER, Popup, SearchRoom, draw_search, middle, room_for_search};
-use crate::screen::ScreenState;
+use crate::popup::{FOOTER, SearchRoom, draw_search, middle, room_for_search};
 use crate::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::theme::Theme;
 use ragonite_app::{App, Turn};
@@ -40,17 +38,23 @@ const BETWEEN: &str = " │ ";
 /// Cells of the column that says how a source moved.
 const MOVED: usize = 11;
 
-pub(crate) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let (theme, words) = (screen.theme, screen.words);
-    let Some(Popup::Compare(menu)) = &mut screen.popup else { return };
+pub(crate) fn draw_menu(
+    app: &App,
+    menu: &mut CompareMenu,
+    look: &Look<'_>,
+    targets: &mut Targets,
+    area: Rect,
+    frame: &mut Frame<'_>,
+) {
+    let Look { theme, words, .. } = *look;
     let choices = menu.choices(app);
     menu.selected = menu.selected.min(choices.len().saturating_sub(1));
     let room = usize::from(area.width).saturating_sub(6).min(MENU);
-    let rows = menu_rows(app, menu, &choices, &Look { theme: &theme, words, width: room });
+    let rows = menu_rows(app, menu, &choices, &Look { width: room, ..*look });
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, room + 4, rows.len() + 2);
     let number = app.turn(menu.turn).map_or(0, |turn| turn.record.number);
-    let mut frame_block = block(words.compare_turn(number), Focus::Here, &theme);
+    let mut frame_block = block(words.compare_turn(number), Focus::Here, theme);
     let inner = frame_block.inner(at);
     let cursor = rows.iter().position(|(choice, _)| *choice == Some(menu.selected)).unwrap_or(0);
     menu.scroll.view(rows.len(), usize::from(inner.height));
@@ -63,7 +67,7 @@ pub(crate) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     }
     let rows = rows.into_iter().skip(seen.start).take(seen.len());
     let (owners, lines): (Vec<Option<usize>>, Vec<Line<'static>>) = rows.unzip();
-    screen.targets.popup(inner, owners);
+    targets.popup(inner, owners);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), inner);
@@ -155,16 +159,16 @@ pub(crate) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
     Some(words.turn_again(variant.of, &other))
 }
 
+/// `running` is the stage of the turn that runs.
 pub(crate) fn draw_comparison(
     app: &App,
-    screen: &mut ScreenState,
+    view: &mut Comparison,
+    running: Option<String>,
+    look: &Look<'_>,
     area: Rect,
-    now: OffsetDateTime,
     frame: &mut Frame<'_>,
 ) {
-    let (theme, words) = (screen.theme, screen.words);
-    let running = stage(app, screen, now);
-    let Some(Popup::Comparison(view)) = &mut screen.popup else { return };
+    let Look { theme, words, .. } = *look;
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, usize::from(area.width.min(WIDEST)), usize::from(above.height));
     let room = usize::from(at.width).saturating_sub(4).max(8);
@@ -177,14 +181,14 @@ pub(crate) fn draw_comparison(
         (Some((width, lines)), _) if *width == room => lines.clone(),
         (_, Some((left, right))) => {
             let grows = view.grows(app);
-            let layout = Layout { look: Look { theme: &theme, words, width: room } };
+            let layout = Layout { look: Look { width: room, ..*look } };
             let lines = layout.comparison(app, left, right, running.filter(|_| grows));
             view.kept = (!grows).then(|| (room, lines.clone()));
             lines
         }
         (_, None) => paragraphs(words.turns_left(), theme.dim, room, &Indent::of(1)),
     };
-    let mut frame_block = block(title, Focus::Here, &theme);
+    let mut frame_block = block(title, Focus::Here, theme);
     let inner = frame_block.inner(at);
     let SearchRoom { body, line: typed } = room_for_search(inner, view.text.typed.as_ref());
     let flowing = if room < TWO { Flowing::OneText } else { Flowing::LineByLine };
@@ -201,7 +205,7 @@ pub(crate) fn draw_comparison(
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(seen), body);
     if let Some(line) = &mut view.text.typed {
-        draw_search(line, typed, &theme, frame);
+        draw_search(line, typed, theme, frame);
     }
 }
 

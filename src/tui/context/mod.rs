@@ -10,9 +10,11 @@ mod view;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::document;
 use super::input::{Intent, refused, step_of};
 use super::long_text::{LongText, Taken};
+use super::messages::Words;
 use super::outline::{Scroll, Step};
 use super::popup::Popup;
 use super::screen::ScreenState;
@@ -64,6 +66,16 @@ impl ContextView {
     /// Whether the ranks are being computed.
     pub(super) fn is_trying(&self, app: &App) -> bool {
         self.trial(app).is_some_and(|trial| trial.ranks == Fetched::Coming)
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, app: &App, words: Words) -> Vec<Hint> {
+        let short = |action: Action| (action, words.hint(action));
+        let back = if self.is_trying(app) { words.stop() } else { words.close() };
+        let others = [(Action::Left, words.source_before()), (Action::Right, words.next_source())];
+        let more = [short(Action::OpenDocument)].into_iter().chain(others);
+        let found = self.text.match_keys().chain([Action::PageDown, Action::Search]).map(short);
+        [(Action::Back, back)].into_iter().chain(more).chain(found).collect()
     }
 
     fn leave_only(&mut self, app: &App, parts: ContextParts) -> Vec<Intent> {

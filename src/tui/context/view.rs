@@ -14,8 +14,7 @@ use crate::long_text::Flowing;
 use crate::look::Look;
 use crate::messages::Words;
 use crate::pane::{Focus, block};
-use crate::popup::{FOOTER, Popup, SearchRoom, draw_search, middle, room_for_search};
-use crate::screen::ScreenState;
+use crate::popup::{FOOTER, SearchRoom, draw_search, middle, room_for_search};
 use crate::text::{Indent, fit, pad, paragraphs, width};
 use ragonite_app::{App, Fetched};
 use ragonite_base::EvidenceId;
@@ -29,19 +28,18 @@ const LEAST: usize = 6;
 /// Largest width of the popup.
 const WIDEST: usize = 100;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let (theme, words) = (screen.theme, screen.words);
-    let Some(Popup::Context(view)) = &mut screen.popup else { return };
+pub(crate) fn draw(app: &App, view: &mut ContextView, look: &Look<'_>, area: Rect, frame: &mut Frame<'_>) {
+    let Look { theme, words, .. } = *look;
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let hit = view.hit(app);
     let title = hit.map_or_else(|| words.context().to_owned(), |hit| words.context_of(hit.rank));
     let left = || (paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)), Vec::new());
-    let look = &Look { theme: &theme, words, width: room };
+    let look = &Look { width: room, ..*look };
     let (mut lines, mut below) =
         hit.map_or_else(left, |hit| (parts(app, view, hit, look), ranks(app, view, hit, look)));
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, room + 2, lines.len() + below.len() + 2);
-    let mut frame_block = block(fit(&title, room), Focus::Here, &theme);
+    let mut frame_block = block(fit(&title, room), Focus::Here, theme);
     let mut inner = frame_block.inner(at);
     let height = usize::from(inner.height);
     // The ranks stay in view below the text where there is room, because they show the effect of a switch.
@@ -65,7 +63,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Paragraph::new(seen), body);
     frame.render_widget(Paragraph::new(below), under);
     if let Some(line) = &mut view.text.typed {
-        draw_search(line, typed, &theme, frame);
+        draw_search(line, typed, theme, frame);
     }
 }
 

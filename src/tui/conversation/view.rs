@@ -184,7 +184,7 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
         lines.pop();
     }
     lines.push(Line::default());
-    if let Some(stage) = stage(app, screen, now) {
+    if let Some(stage) = stage(app, screen.words, now - screen.stage.1) {
         lines.extend(wrap(&[Span::styled(stage, look.theme.accent)], width, &Indent::default()));
     }
     Some((turn.key, drawn))

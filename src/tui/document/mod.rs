@@ -11,9 +11,11 @@ use crossterm::event::KeyEvent;
 use tui_textarea::TextArea;
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::context::ContextView;
 use super::find::{Find, Way};
 use super::input::{Intent, refused, step_of};
+use super::messages::Words;
 use super::outline::Step;
 use super::popup::{Handled, Popup, finishes, type_into};
 use super::screen::ScreenState;
@@ -120,15 +122,25 @@ impl DocumentView {
         }
     }
 
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, app: &App, words: Words) -> Vec<Hint> {
+        let back = match (is_coming(app), self.find.is_some()) {
+            (true, _) => words.stop(),
+            (false, true) => words.end(),
+            (false, false) => words.close(),
+        };
+        let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
+        [(Action::Back, back)].into_iter().chain(more.map(|action| (action, words.hint(action)))).collect()
+    }
+
     /// A key while the popup is open.
     pub(super) fn on_key(&mut self, app: &App, key: KeyEvent, action: Option<Action>) -> Handled {
         if self.typed.is_some() {
             self.type_key(key, action);
             return Handled::stay([]);
         }
-        let is_coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
         match action {
-            Some(Action::Back) if is_coming => return self.leave([Event::DocumentCancelRequested]),
+            Some(Action::Back) if is_coming(app) => return self.leave([Event::DocumentCancelRequested]),
             Some(Action::Back) if self.find.is_some() => self.find = None,
             Some(Action::Back | Action::OpenDocument) => return self.leave([]),
             Some(Action::Search) => self.typed = Some(TextArea::default()),
@@ -150,6 +162,11 @@ impl DocumentView {
             None => Handled::close(events),
         }
     }
+}
+
+/// Whether the document is being loaded.
+fn is_coming(app: &App) -> bool {
+    app.document().is_some_and(|open| open.parts == Fetched::Coming)
 }
 
 /// Opens the document of the evidence in the context popup, or of the selected hit.

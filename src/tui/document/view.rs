@@ -10,10 +10,10 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::{DocumentView, Found, Goal, Place};
 use crate::find::{Find, Way, first_lines};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::pane::{Focus, block, say};
-use crate::popup::{FOOTER, Popup, draw_search, middle};
-use crate::screen::ScreenState;
+use crate::popup::{FOOTER, draw_search, middle};
 use crate::text::{Indent, fit, paragraphs};
 use crate::theme::Theme;
 use ragonite_app::{App, DocumentPart, Fetched, Piece};
@@ -24,14 +24,13 @@ const WIDEST: usize = 110;
 /// Lines that stay visible above a target.
 const ABOVE: usize = 3;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let (theme, words) = (screen.theme, screen.words);
-    let Some(Popup::Document(view)) = &mut screen.popup else { return };
+pub(crate) fn draw(app: &App, view: &mut DocumentView, look: &Look<'_>, area: Rect, frame: &mut Frame<'_>) {
+    let Look { theme, words, .. } = *look;
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, usize::from(area.width).min(WIDEST), usize::from(above.height));
     let room = usize::from(at.width).saturating_sub(3);
     let title = if view.title.is_empty() { words.document() } else { view.title.as_str() };
-    let frame_block = block(fit(title, room.saturating_sub(4)), Focus::Here, &theme);
+    let frame_block = block(fit(title, room.saturating_sub(4)), Focus::Here, theme);
     let inner = frame_block.inner(at);
     frame.render_widget(Clear, at);
     let open = app.document().filter(|open| open.document == view.document);
@@ -44,12 +43,12 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
                 Some(Fetched::Failed(problem)) => format!("✗ {problem}"),
                 _ => words.opening_document().to_owned(),
             };
-            return say(&text, frame, inner, &theme);
+            return say(&text, frame, inner, theme);
         }
     };
     let typed = u16::from(view.typed.is_some()).min(inner.height);
     let body = Rect { height: inner.height - typed, ..inner };
-    let text = Text { parts, hit: view.hit, room, theme: &theme, words };
+    let text = Text { parts, hit: view.hit, room, theme: theme, words };
     let height = usize::from(body.height).max(1);
     go(view, &text, height);
     let mut lines = text.seen(view.top, height);
@@ -61,7 +60,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Paragraph::new(lines), body);
     if let Some(line) = &mut view.typed {
         let row = Rect { y: body.bottom(), height: typed, ..inner };
-        draw_search(line, row, &theme, frame);
+        draw_search(line, row, theme, frame);
     }
 }
 

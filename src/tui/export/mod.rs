@@ -7,8 +7,10 @@ pub(crate) mod messages;
 mod view;
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::input::{Intent, refused, step_of};
 use super::lists;
+use super::messages::Words;
 use super::outline::Step;
 use super::pane::Pane;
 use super::popup::{Handled, Popup};
@@ -102,6 +104,12 @@ impl ExportMenu {
             }
         }
         Handled::stay([])
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(words: Words) -> Vec<Hint> {
+        let moves = [(Action::Down, words.next()), (Action::Right, words.more_next())];
+        [(Action::Toggle, words.do_it())].into_iter().chain(moves).chain([(Action::Back, words.close())]).collect()
     }
 
     /// Takes the next or the previous choice of the row.

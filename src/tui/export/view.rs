@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::{ExportMenu, FORMATS, Row, To, What};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::pane::{Focus, block};
-use crate::popup::{Popup, middle};
-use crate::screen::ScreenState;
+use crate::popup::middle;
 use crate::text::{pad, width};
 use crate::theme::Theme;
 use ragonite_history::Format;
@@ -19,9 +19,8 @@ use ragonite_history::Format;
 /// Cells of the names of the rows.
 const NAMES: usize = 8;
 
-pub(crate) fn draw(screen: &ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let Some(Popup::Export(menu)) = &screen.popup else { return };
-    let (theme, words) = (&screen.theme, screen.words);
+pub(crate) fn draw(menu: &ExportMenu, look: &Look<'_>, area: Rect, frame: &mut Frame<'_>) {
+    let Look { theme, words, .. } = *look;
     let lines: Vec<Line<'static>> = Row::ALL.into_iter().map(|row| line(menu, row, theme, words)).collect();
     let title = words.take_out();
     let wide = lines.iter().map(Line::width).max().unwrap_or(0).max(width(title));

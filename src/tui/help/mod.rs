@@ -11,8 +11,10 @@ use crossterm::event::KeyEvent;
 use ragonite_guide::{Page, pages};
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::input::step_of;
 use super::long_text::{LongText, Taken};
+use super::messages::Words;
 use super::popup::Handled;
 
 pub(super) use view::draw;
@@ -73,6 +75,13 @@ impl HelpView {
         if found.is_some() {
             self.go_to(found);
         }
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, words: Words) -> Vec<Hint> {
+        let all = self.text.match_keys().chain([Action::Search, Action::PageDown, Action::PageUp]);
+        let pages = [(Action::Back, words.close()), (Action::NextPane, words.next_page())];
+        pages.into_iter().chain(all.map(|action| (action, words.hint(action)))).collect()
     }
 
     /// A key while the help is open.

@@ -12,43 +12,39 @@ use crate::long_text::Flowing;
 use crate::look::Look;
 use crate::markdown::{MarkdownLook, render};
 use crate::pane::{Focus, block};
-use crate::popup::{Popup, SearchRoom, draw_search, middle, room_for_search};
-use crate::screen::ScreenState;
+use crate::popup::{SearchRoom, draw_search, middle, room_for_search};
 use crate::text::{Indent, fit, pad, width, wrap};
 
 /// Width of a guide page, because longer lines are hard to read.
 const GUIDE_COLUMNS: usize = 100;
 
-pub(crate) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let Some(Popup::Help(help)) = &mut screen.popup else { return };
+pub(crate) fn draw(help: &mut HelpView, keymap: &Keymap, look: &Look<'_>, area: Rect, frame: &mut Frame<'_>) {
+    let Look { theme, words, .. } = *look;
     // The frame, and a space before it.
     let room = usize::from(area.width).saturating_sub(3);
     let (title, lines) = match help.page() {
-        None => (
-            screen.words.keys(),
-            help_lines(&screen.keymap, &Look { theme: &screen.theme, words: screen.words, width: room }),
-        ),
+        None => (words.keys(), help_lines(keymap, &Look { width: room, ..*look })),
         Some(page) => {
             let width = room.min(GUIDE_COLUMNS);
-            (page.title, render(&page.flowing(), &MarkdownLook { theme: &screen.theme, width, holds: &|_| true }))
+            (page.title, render(&page.flowing(), &MarkdownLook { theme, width, holds: &|_| true }))
         }
     };
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     let at = middle(area, wide + 4, lines.len() + 2);
-    let position = screen.words.one_of(help.page_number(), HelpView::page_count());
-    let pages = Line::styled(position, screen.theme.dim).right_aligned();
-    let frame_block = block(title, Focus::Here, &screen.theme).title_top(pages);
+    let position = words.one_of(help.page_number(), HelpView::page_count());
+    let pages = Line::styled(position, theme.dim).right_aligned();
+    let frame_block = block(title, Focus::Here, theme).title_top(pages);
     let inner = frame_block.inner(at);
     let SearchRoom { body, line: typed } = room_for_search(inner, help.text.typed.as_ref());
     let seen = help.text.seen(lines, usize::from(body.height), Flowing::OneText);
     let frame_block = match help.text.scroll.below() {
         0 => frame_block,
-        below => frame_block.title_bottom(Line::from(screen.words.more_below(below)).right_aligned()),
+        below => frame_block.title_bottom(Line::from(words.more_below(below)).right_aligned()),
     };
     frame.render_widget(Clear, at);
     frame.render_widget(Paragraph::new(seen).block(frame_block), at);
     if let Some(line) = &mut help.text.typed {
-        draw_search(line, typed, &screen.theme, frame);
+        draw_search(line, typed, theme, frame);
     }
 }
 

@@ -11,6 +11,8 @@ use crossterm::event::{KeyCode, KeyEvent};
 use tui_textarea::{CursorMove, TextArea};
 
 use super::action::Action;
+use super::chrome::Hint;
+use super::messages::Words;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use ragonite_app::{App, Event};
@@ -62,6 +64,15 @@ impl NewDomain {
             Field::Folder => &mut self.folder,
             Field::Name => &mut self.name,
         }
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(words: Words) -> Vec<Hint> {
+        vec![
+            (Action::Send, words.next_make_it()),
+            (Action::NextPane, words.other_line()),
+            (Action::Back, words.close()),
+        ]
     }
 
     /// Pastes a text as one line.

@@ -8,10 +8,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::Field;
+use super::{Field, NewDomain};
+use crate::look::Look;
 use crate::pane::{Focus, block};
-use crate::popup::{Popup, middle};
-use crate::screen::ScreenState;
+use crate::popup::middle;
 use crate::text::{Indent, cells, one_line, wrap};
 
 /// Largest width of the form.
@@ -20,9 +20,8 @@ const WIDEST: usize = 72;
 const LABEL: u16 = 9;
 const FIELDS: [Field; 2] = [Field::Folder, Field::Name];
 
-pub(crate) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let (theme, words) = (screen.theme, screen.words);
-    let Some(Popup::NewDomain(form)) = &mut screen.popup else { return };
+pub(crate) fn draw(form: &mut NewDomain, look: &Look<'_>, area: Rect, frame: &mut Frame<'_>) {
+    let Look { theme, words, .. } = *look;
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let hint = words.what_field(form.at);
     let below = match &form.refused {
@@ -33,7 +32,7 @@ pub(crate) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) 
         None => wrap(&[one_line(hint, theme.dim)], room, &Indent::of(1)),
     };
     let at = middle(area, room + 2, below.len() + 5);
-    let frame_block = block(words.new_domain(), Focus::Here, &theme);
+    let frame_block = block(words.new_domain(), Focus::Here, theme);
     let inner = frame_block.inner(at);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);

@@ -16,6 +16,7 @@ use crossterm::event::KeyEvent;
 use time::OffsetDateTime;
 
 use super::action::{Action, Place};
+use super::chrome::Hint;
 use super::compare::{self, CompareMenu, Comparison};
 use super::context::{self, ContextView};
 use super::document::DocumentView;
@@ -80,6 +81,30 @@ impl Popup {
             Self::Document(view) => view.typed.is_some(),
             Self::Settings(view) => view.text.typed.is_some(),
             _ => false,
+        }
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, app: &App, words: Words) -> Vec<Hint> {
+        if self.is_searched() {
+            return vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())];
+        }
+        match self {
+            Self::Help(view) => view.hints(words),
+            Self::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
+            Self::Prompt(Prompt { asked: Asked::Note(..), .. }) => {
+                vec![(Action::Send, words.done()), (Action::Back, words.without_words())]
+            }
+            Self::Prompt(_) => vec![(Action::Send, words.done()), (Action::Back, words.leave_it())],
+            Self::NewDomain(_) => NewDomain::hints(words),
+            Self::Export(_) => ExportMenu::hints(words),
+            Self::Reasons(_) => vec![(Action::Toggle, words.choose()), (Action::Back, words.leave_it())],
+            Self::Confirm(_) => vec![(Action::Back, words.keep_it())],
+            Self::Settings(view) => view.hints(words),
+            Self::Compare(_) => CompareMenu::hints(words),
+            Self::Comparison(view) => view.hints(app, words),
+            Self::Context(view) => view.hints(app, words),
+            Self::Document(view) => view.hints(app, words),
         }
     }
 

@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
 use super::{Popup, palette};
+use crate::chrome::stage;
 use crate::look::Look;
 use crate::pane::{Focus, block};
 use crate::screen::ScreenState;
@@ -29,24 +30,30 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: Offset
     // The footer stays visible, because it names the keys of the popup.
     let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
     let (theme, words) = (screen.theme, screen.words);
-    let columns = usize::from(area.width).saturating_sub(4);
+    let look = Look { theme: &theme, words, width: usize::from(area.width) };
+    let columns = look.width.saturating_sub(4);
     let mut room = columns.min(WIDE);
     let mut below = Line::default();
     let mut rows_from = None;
     let (title, lines, text) = match &mut screen.popup {
         None => return,
-        Some(Popup::Help(_)) => return help::draw(screen, area, frame),
-        Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
-        Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
-        Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, whole, frame),
-        Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, whole, now, frame),
-        Some(Popup::Context(_)) => return context::draw(app, screen, whole, frame),
-        Some(Popup::Export(_)) => return export::draw(screen, area, frame),
-        Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
+        Some(Popup::Help(help)) => return help::draw(help, &screen.keymap, &look, area, frame),
+        Some(Popup::NewDomain(form)) => return new_domain::draw(form, &look, area, frame),
+        Some(Popup::Settings(view)) => return settings::draw(app, view, &look, &mut screen.targets, area, frame),
+        Some(Popup::Compare(menu)) => {
+            return compare::draw_menu(app, menu, &look, &mut screen.targets, whole, frame);
+        }
+        Some(Popup::Comparison(view)) => {
+            let running = stage(app, words, now - screen.stage.1);
+            return compare::draw_comparison(app, view, running, &look, whole, frame);
+        }
+        Some(Popup::Context(view)) => return context::draw(app, view, &look, whole, frame),
+        Some(Popup::Export(menu)) => return export::draw(menu, &look, area, frame),
+        Some(Popup::Document(view)) => return document::draw(app, view, &look, whole, frame),
         Some(Popup::Palette(palette)) => {
             room = columns.min(palette::WIDE);
             let rows = palette::ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
-            let lines = palette::lines(palette, &screen.keymap, rows, &Look { theme: &theme, words, width: room });
+            let lines = palette::lines(palette, &screen.keymap, rows, &Look { width: room, ..look });
             let found = palette.found(words).len();
             rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
             if found > rows {
@@ -60,7 +67,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: Offset
             (words.what_is_wrong(), reasons.lines(&theme, words), None)
         }
         Some(Popup::Confirm(confirm)) => {
-            let lines = confirm.lines(&Look { theme: &theme, words, width: room });
+            let lines = confirm.lines(&Look { width: room, ..look });
             (words.really(), lines, None)
         }
     };

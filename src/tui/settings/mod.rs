@@ -14,6 +14,7 @@ use time::OffsetDateTime;
 use tui_textarea::{CursorMove, TextArea};
 
 use super::action::Action;
+use super::chrome::Hint;
 use super::compare;
 use super::input::{Intent, step_of};
 use super::lists::{self, Entry};
@@ -137,6 +138,23 @@ impl SettingsView {
         if let Some(to) = find.step(&matches, self.selected) {
             (self.selected, self.refused) = (to, None);
         }
+    }
+
+    /// The keys for the hint line.
+    pub(super) fn hints(&self, words: Words) -> Vec<Hint> {
+        if self.typed.is_some() {
+            return vec![(Action::Send, words.take_it()), (Action::Back, words.leave_as_it_was())];
+        }
+        let again = self.is_again().then_some((Action::Compare, words.ask_again_compare()));
+        let keys = [
+            (Action::Left, words.less_before()),
+            (Action::Right, words.more_next()),
+            (Action::Toggle, words.type_it()),
+        ];
+        let restored = if self.is_again() { words.as_it_was() } else { words.as_configured_hint() };
+        let more = [(Action::Back, words.close()), (Action::Delete, restored)];
+        let found = self.text.match_keys().chain([Action::Search]).map(|action| (action, words.hint(action)));
+        again.into_iter().chain(keys).chain(more).chain(found).collect()
     }
 
     fn type_value(&mut self, text: &str) {

@@ -12,9 +12,9 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::SettingsView;
 use crate::look::Look;
 use crate::messages::Words;
+use crate::mouse::Targets;
 use crate::pane::{Focus, block};
-use crate::popup::{Popup, SearchRoom, draw_search, draw_text, middle, room_for_search};
-use crate::screen::ScreenState;
+use crate::popup::{SearchRoom, draw_search, draw_text, middle, room_for_search};
 use crate::text::{Indent, cells, fit, pad, paragraphs, width};
 use ragonite_app::App;
 use ragonite_base::clean_line;
@@ -34,16 +34,22 @@ const DESCRIPTION: u16 = 4;
 /// Lines, each with the index of its setting; headings have none.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
 
-pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let (theme, words) = (screen.theme, screen.words);
-    let Some(Popup::Settings(view)) = &mut screen.popup else { return };
+pub(crate) fn draw(
+    app: &App,
+    view: &mut SettingsView,
+    look: &Look<'_>,
+    targets: &mut Targets,
+    area: Rect,
+    frame: &mut Frame<'_>,
+) {
+    let Look { theme, words, .. } = *look;
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     view.go_to_match(words);
-    let look = Look { theme: &theme, words, width: room };
+    let look = Look { width: room, ..*look };
     let rows = rows(app, view, &look);
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(DESCRIPTION));
     let changed = view.changes(app).iter().count();
-    let mut frame_block = block(title(app, view, words), Focus::Here, &theme);
+    let mut frame_block = block(title(app, view, words), Focus::Here, theme);
     if changed > 0 {
         let note = words.so_many_changed(changed);
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
@@ -70,13 +76,13 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
             find.mark(std::slice::from_mut(line));
         }
     }
-    screen.targets.popup(list, owners);
+    targets.popup(list, owners);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
     frame.render_widget(Paragraph::new(description_lines(view, &look)), description);
     if let Some(line) = &mut view.text.typed {
-        draw_search(line, search, &theme, frame);
+        draw_search(line, search, theme, frame);
     }
     if let Some(row) = cursor.checked_sub(seen.start) {
         draw_typed(view, list, row, frame);
