@@ -1,6 +1,7 @@
 //! Keys, pastes and mouse -> changes of the screen state and events for the app.
 //!
-//! Invariants: a paste never sends; Esc closes a popup before it cancels the running work; every key and click leads to a frame.
+//! Invariants: a paste never sends; Esc closes a popup before it cancels the running work; every key and click leads to
+//! a frame.
 //! Not here: key bindings (`keymap`), what a key does in one feature (its folder), popups (`popup`), mouse targets
 //! (`mouse`), handling of events (`app`).
 
@@ -20,9 +21,9 @@ use super::outline::Step;
 use super::pane::Pane;
 use super::popup::{self, Palette, Popup};
 use super::screen::ScreenState;
-use super::{attribution, compare, composer, context, document, export, new_domain, rating, settings, steps};
+use super::{attribution, compare, composer, context, document, evidence, export, new_domain, rating, settings, steps};
 use ragonite_app::{App, Copied, Event, Notice, Refusal, Turn};
-use ragonite_base::{clean_line, clean_text};
+use ragonite_base::clean_text;
 use ragonite_history::{self, Format};
 use ragonite_rag::attribution::Method;
 
@@ -41,9 +42,6 @@ pub enum Intent {
         text: String,
     },
 }
-
-/// Cells that a wide table scrolls per step.
-const SIDEWAYS: usize = 8;
 
 /// Handles one terminal input. `now` is the time at which a question counts as asked.
 pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetDateTime) -> Vec<Intent> {
@@ -179,8 +177,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::BorderRight => layout_actions::shift(screen, Aside::Right),
         Action::PreviousTurn => conversation::choose_turn(screen, app, Step::Up),
         Action::NextTurn => conversation::choose_turn(screen, app, Step::Down),
-        Action::Left => screen.evidence.left = screen.evidence.left.saturating_sub(SIDEWAYS),
-        Action::Right => screen.evidence.left += SIDEWAYS,
+        Action::Left => screen.evidence.shift(Aside::Left),
+        Action::Right => screen.evidence.shift(Aside::Right),
         Action::Toggle => return toggle(screen, app),
         other => {
             if let Some(step) = step_of(other) {
@@ -250,7 +248,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.shows_ahead(app) || screen.shows_suggesting(app) {
         return vec![Intent::App(Event::CancelRequested)];
     }
-    if screen.chosen.take().is_none() {
+    if screen.conversation.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -264,12 +262,9 @@ fn turn_focus(screen: &mut ScreenState, by: usize) {
 /// Opens or closes the entry under the cursor.
 pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     match screen.focus {
-        Pane::Evidence => {
-            screen.evidence.closed = !screen.evidence.closed;
-            screen.evidence.reveal = true;
-        }
-        Pane::Behind => screen.behind.toggle(),
-        Pane::Why => screen.why.toggle(),
+        Pane::Evidence => screen.evidence.toggle(),
+        Pane::Behind => screen.steps.outline.toggle(),
+        Pane::Why => screen.attribution.outline.toggle(),
         Pane::Lists => return lists::open(screen, app),
         Pane::Conversation => {
             if !citation::follow(screen, app) {
@@ -285,14 +280,9 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app) else { return refused(Refusal::NothingAsked) };
     let copied = match screen.focus {
-        Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| {
-            let lines =
-                [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
-            let texts: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-            (Copied::Evidence, texts.join("\n"))
-        }),
-        Pane::Behind if screen.behind.part().is_some() => {
-            let step = screen.behind.part().map(|part| steps::text(turn, part, screen));
+        Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| (Copied::Evidence, evidence::text(hit))),
+        Pane::Behind if screen.steps.outline.part().is_some() => {
+            let step = screen.steps.outline.part().map(|part| steps::text(turn, part, screen));
             step.map(|text| (Copied::Step, clean_text(&text)))
         }
         Pane::Behind | Pane::Why => whole(turn, app).map(|text| (Copied::Turn, text)),
@@ -321,21 +311,15 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
     match screen.focus {
         Pane::Composer | Pane::Conversation => {
             // A citation out of sight is deselected.
-            screen.citation = None;
-            screen.conversation.step_and_follow(step);
+            screen.conversation.citation = None;
+            screen.conversation.scroll.step_and_follow(step);
         }
-        Pane::Behind => screen.behind.step(step),
-        Pane::Why => screen.why.step(step),
-        Pane::Lists => screen.lists = step.from(screen.lists, 10, lists::entries(app)),
-        Pane::Evidence => match step {
-            Step::Up | Step::Down | Step::First | Step::Last => {
-                let hits = screen.turn(app).map_or(0, |turn| turn.hits().len());
-                screen.evidence.selected = step.from(screen.evidence.selected, 1, hits);
-                screen.evidence.left = 0;
-                screen.evidence.reveal = true;
-            }
-            // An opened hit may be longer than the pane: pages scroll, the selection stays.
-            page => screen.evidence.scroll.step(page),
-        },
+        Pane::Behind => screen.steps.outline.step(step),
+        Pane::Why => screen.attribution.outline.step(step),
+        Pane::Lists => screen.lists.selected = step.from(screen.lists.selected, 10, lists::entries(app)),
+        Pane::Evidence => {
+            let hits = screen.turn(app).map_or(0, |turn| turn.hits().len());
+            screen.evidence.step(step, hits);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The panes by name, and what they share: frame, lines with owners, outline with a cursor.
 //!
 //! Takes titles, lines and an area; gives the frame and the lines of a pane.
-//! Invariant: a pane changes only its own positions, which depend on its height.
 //! Not here: the content of a pane (`view` in the folder of its feature).
 
 use ratatui::Frame;

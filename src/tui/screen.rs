@@ -3,32 +3,27 @@
 //! Invariant: the state is lost at exit, and `app` needs none of it.
 //! Not here: keys (`input`), drawing (`draw`), the state of one feature (its folder).
 
-use std::collections::BTreeMap;
-
 use time::OffsetDateTime;
 
+use super::attribution::AttributionView;
 use super::composer::Composer;
-use super::conversation::Settled;
-use super::conversation::citation::Chosen;
+use super::conversation::ConversationView;
 use super::evidence::EvidenceView;
 use super::find::Find;
 use super::glyphs::Signs;
 use super::keymap::Keymap;
 use super::layout::Arrangement;
-use super::lists::{self, Arrival, Entry};
+use super::lists::{Arrival, ListsView};
 use super::messages::Words;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
-use super::outline::{Outline, Scroll};
 use super::outline_cache::Kept;
 use super::pane::Pane;
 use super::popup::Popup;
-use super::steps::Section;
+use super::steps::{Section, StepsView};
 use super::theme::Theme;
-use ragonite_app::{App, Event, Explaining, Phase, Purpose, Turn, TurnKey};
-use ragonite_base::ConversationId;
+use ragonite_app::{App, Event, Phase, Turn, TurnKey};
 use ragonite_config::{Background, Colours, Letters, TerminalTraits, ThemeName};
-use ragonite_document::evidence::Kind;
 
 /// State of the screen.
 #[derive(Debug, Clone)]
@@ -47,26 +42,11 @@ pub struct ScreenState {
     pub(super) under_help: Option<Popup>,
     /// Last text of the form for a new domain.
     pub(super) new_domain: NewDomain,
-    /// The selected turn; none for the last turn.
-    pub(super) chosen: Option<usize>,
-    pub(super) conversation: Scroll,
-    /// Whether the selected turn must be scrolled into view.
-    pub(super) reveal_turn: bool,
+    pub(super) conversation: ConversationView,
     pub(super) evidence: EvidenceView,
-    pub(super) citation: Option<Chosen>,
-    pub(super) behind: Outline<Section>,
-    pub(super) why: Outline<usize>,
-    /// Cached lines of trace and attribution.
-    pub(super) behind_kept: Kept<Section>,
-    pub(super) why_kept: Kept<usize>,
-    /// The selected sentence of the answer; none for the whole answer.
-    pub(super) sentence: Option<usize>,
-    pub(super) lists: usize,
-    pub(super) lists_scroll: Scroll,
-    /// Last cursor of the lists and its entry.
-    listed: Option<(usize, Entry)>,
-    /// The conversation that the cursor of the lists last followed.
-    open_listed: Option<ConversationId>,
+    pub(super) steps: StepsView,
+    pub(super) attribution: AttributionView,
+    pub(super) lists: ListsView,
     pub(super) composer: Composer,
     /// Questions of this run in all conversations, the latest last.
     pub(super) asked: Vec<String>,
@@ -84,8 +64,6 @@ pub struct ScreenState {
     pub(super) leaving: bool,
     /// Running phase and its start.
     pub(super) stage: (Phase, OffsetDateTime),
-    /// Cached lines of finished turns.
-    pub(super) settled: BTreeMap<TurnKey, Settled>,
     /// First and selected turn at the last sync.
     shown: (Option<TurnKey>, Option<TurnKey>),
 }
@@ -108,20 +86,11 @@ impl ScreenState {
                 letters: Letters::Unicode,
             },
             new_domain: NewDomain::default(),
-            chosen: None,
-            conversation: Scroll::following(),
-            reveal_turn: false,
+            conversation: ConversationView::default(),
             evidence: EvidenceView::default(),
-            citation: None,
-            behind: Outline::with_open(Section::OPEN_AT_FIRST),
-            why: Outline::with_open([]),
-            behind_kept: Kept::default(),
-            why_kept: Kept::default(),
-            sentence: None,
-            lists: 0,
-            lists_scroll: Scroll::default(),
-            listed: None,
-            open_listed: None,
+            steps: StepsView::default(),
+            attribution: AttributionView::default(),
+            lists: ListsView::default(),
             composer: Composer::default(),
             asked: Vec::new(),
             columns: 1,
@@ -131,7 +100,6 @@ impl ScreenState {
             arrival: None,
             leaving: false,
             stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
-            settled: BTreeMap::new(),
             shown: (None, None),
         }
     }
@@ -155,9 +123,7 @@ impl ScreenState {
         let mut others = themes.iter().cycle().skip(at.map_or(0, |at| at + 1)).take(themes.len());
         let (name, next) = others.find(|(_, theme)| *theme != self.theme)?;
         self.theme = *next;
-        // The caches have the colours of the previous theme.
-        (self.behind_kept, self.why_kept) = (Kept::default(), Kept::default());
-        self.settled.clear();
+        self.forget_drawn();
         Some(*name)
     }
 
@@ -168,10 +134,15 @@ impl ScreenState {
 
     /// Sets the language.
     #[must_use]
-    pub fn with_words(self, words: Words) -> Self {
-        // The caches have the previous language.
-        let (behind_kept, why_kept, settled) = (Kept::default(), Kept::default(), BTreeMap::new());
-        Self { words, keymap: self.keymap.with_words(words), settled, behind_kept, why_kept, ..self }
+    pub fn with_words(mut self, words: Words) -> Self {
+        self.forget_drawn();
+        Self { words, keymap: self.keymap.with_words(words), ..self }
+    }
+
+    /// Drops the cached lines, which have the previous theme and language.
+    fn forget_drawn(&mut self) {
+        self.conversation.settled.clear();
+        (self.steps.kept, self.attribution.kept) = (Kept::default(), Kept::default());
     }
 
     /// The texts of the language.
@@ -200,16 +171,13 @@ impl ScreenState {
     /// The event that requests missing data: the table of the selected hit. The loop calls this after every change;
     /// the app requests a table only once.
     pub fn wants(&self, app: &App) -> Option<Event> {
-        let hit = self.turn(app)?.hits().get(self.evidence.selected)?;
-        let has_table = matches!(hit.kind, Kind::Row | Kind::Table);
-        (has_table && !self.evidence.closed && app.table(hit.evidence).is_none())
-            .then_some(Event::TableWanted(hit.evidence))
+        self.evidence.wants(app, self.turn(app)?)
     }
 
     /// Index of the selected turn.
     pub(super) fn turn_index(&self, app: &App) -> Option<usize> {
         let last = app.turns().len().checked_sub(1)?;
-        Some(self.chosen.map_or(last, |chosen| chosen.min(last)))
+        Some(self.conversation.chosen.map_or(last, |chosen| chosen.min(last)))
     }
 
     /// The selected turn.
@@ -235,9 +203,7 @@ impl ScreenState {
         let Some(arrival) = self.arrival.take_if(is_open) else { return };
         let turns = app.turns();
         if let Some(at) = turns.iter().position(|turn| Some(turn.record.number) == arrival.turn) {
-            self.chosen = (at + 1 < turns.len()).then_some(at);
-            self.conversation.follow = at + 1 == turns.len();
-            self.reveal_turn = true;
+            self.conversation.select(at, turns.len());
         }
         self.find = Find::new(&arrival.word);
         if let Some(find) = self.find.as_mut().filter(|_| self.focus != Pane::Conversation) {
@@ -252,74 +218,20 @@ impl ScreenState {
         }
         let first = app.turns().first().map(|turn| turn.key);
         if first != self.shown.0 {
-            self.chosen = None;
-            self.conversation = Scroll::following();
-            self.settled.clear();
+            self.conversation.restart();
         }
         self.arrive(app);
         let selected = self.turn(app).map(|turn| turn.key);
         if selected != self.shown.1 {
             self.evidence = EvidenceView::default();
-            self.citation = None;
-            self.behind.rewind_to(Section::Rewrite);
-            self.why.rewind_to(0);
-            self.sentence = None;
+            self.conversation.citation = None;
+            self.steps.outline.rewind_to(Section::Rewrite);
+            self.attribution.rewind();
         }
-        let is_wanted = |explaining: &Explaining| explaining.purpose == Purpose::Sentences;
-        let sentences = self.turn(app).map_or(0, |turn| match &turn.explaining {
-            Some(explaining) if is_wanted(explaining) => turn.sentences().len().max(1),
-            _ => turn.sentences().len(),
-        });
-        self.sentence = self.sentence.filter(|at| *at < sentences);
         self.shown = (first, selected);
-        let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
-        self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
-        self.follow_open(app);
-        self.follow_entry(app);
-    }
-
-    /// Moves the cursor of the lists to a conversation opened elsewhere, once it is listed.
-    fn follow_open(&mut self, app: &App) {
-        let open = app.conversation().map(|open| open.id);
-        if open == self.open_listed {
-            return;
-        }
-        // While the lists have the focus, the cursor stays.
-        if let Some(id) = open.filter(|_| self.focus != Pane::Lists) {
-            let is_it = |at: &usize| lists::entry(app, *at) == Some(Entry::Conversation(id));
-            let Some(at) = (0..lists::entries(app)).find(is_it) else { return };
-            // Another entry may have had this index before.
-            (self.lists, self.listed) = (at, None);
-        }
-        self.open_listed = open;
-    }
-
-    /// Keeps the cursor of the lists on its entry when entries come and go, unless the user moved it.
-    fn follow_entry(&mut self, app: &App) {
-        let entries = lists::entries(app);
-        if let Some((at, on)) = &self.listed
-            && *at == self.lists
-            && lists::entry(app, *at).as_ref() != Some(on)
-        {
-            let is_it = |entry: &Entry| match (entry, on) {
-                // The cursor follows a restored conversation.
-                (Entry::Conversation(id), Entry::Trashed(before)) => id == before,
-                _ => entry == on,
-            };
-            let now = (0..entries).find(|at| lists::entry(app, *at).as_ref().is_some_and(is_it));
-            self.lists = now.unwrap_or(self.lists);
-        }
-        self.lists = self.lists.min(entries.saturating_sub(1));
-        // The cursor does not follow a deleted conversation, because the same key would purge it.
-        let was_listed =
-            self.listed.as_ref().is_some_and(|(at, on)| *at == self.lists && matches!(on, Entry::Conversation(_)));
-        if was_listed
-            && matches!(lists::entry(app, self.lists), Some(Entry::Trashed(_)))
-            && let Some(before) = self.lists.checked_sub(1)
-            && !matches!(lists::entry(app, before), Some(Entry::Trashed(_)))
-        {
-            self.lists = before;
-        }
-        self.listed = lists::entry(app, self.lists).map(|on| (self.lists, on));
+        let turn = self.turn(app);
+        self.attribution.sync(turn);
+        self.evidence.sync(turn);
+        self.lists.sync(app, self.focus);
     }
 }

@@ -1,6 +1,6 @@
 //! Bars per cluster of sources, the result of an explanation, and the short form below an answer.
 //!
-//! Not here: details of each cluster (`attribution`), attribution of a sentence (`sentence`).
+//! Not here: details of each cluster (`view`), attribution of a sentence (`sentence`).
 
 use ratatui::text::{Line, Span};
 

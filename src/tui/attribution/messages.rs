@@ -1,4 +1,6 @@
 //! Texts of the attribution pane: explanation of an answer and of its sentences.
+//!
+//! Takes methods and provenances; gives their names in both languages.
 
 use crate::messages::{Words, texts};
 use ragonite_base::Language;

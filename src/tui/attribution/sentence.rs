@@ -1,6 +1,6 @@
 //! Attribution of one sentence of the answer: its text, and a bar per cluster of sources.
 //!
-//! Not here: attribution of the whole answer (`attribution`).
+//! Not here: attribution of the whole answer (`view`).
 
 use ratatui::text::Line;
 
@@ -49,7 +49,7 @@ pub(super) fn parts(turn: &Turn, at: usize, screen: &ScreenState, look: &Look<'_
     parts.push(INTRODUCTION, Line::default());
     let cells = Cells::of(sentence.clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in sentence.clusters.iter().enumerate() {
-        let open = screen.why.is_open(at);
+        let open = screen.attribution.outline.is_open(at);
         parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
         parts.extend(at, details(turn, sentence, cluster, look));
         if open {

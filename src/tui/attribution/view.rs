@@ -1,4 +1,6 @@
 //! Draws the attribution pane: a bar per cluster of sources, and the counterfactual answer.
+//!
+//! Not here: keys (`attribution`), the bars themselves (`bars`), one sentence (`sentence`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -37,15 +39,16 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
     }
     let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
     let settled = turn.explaining.is_none() && app.phase().turn() != Some(turn.key);
-    let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
-    if !screen.why_kept.has(shown.as_ref()) {
+    let shown = settled
+        .then(|| Shown::of(turn, width, Some(screen.attribution.outline.opened())).at(screen.attribution.sentence));
+    if !screen.attribution.kept.has(shown.as_ref()) {
         let stage = stage(app, screen.words, now - screen.stage.1).unwrap_or_default();
         let parts = parts(app, turn, &stage, screen, &Look { theme: &theme, words, width });
-        screen.why_kept.keep(shown, parts);
+        screen.attribution.kept.keep(shown, parts);
     }
     let focus = Focus::of(screen, Pane::Why);
     let find = screen.find.as_mut();
-    let drawn = draw_outline(&mut screen.why_kept, &mut screen.why, focus, &theme, find, inner);
+    let drawn = draw_outline(&mut screen.attribution.kept, &mut screen.attribution.outline, focus, &theme, find, inner);
     frame.render_widget(drawn, inner);
 }
 
@@ -65,7 +68,7 @@ fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<
         }
         // The decisive cluster is known only at the end.
         clusters(turn, None, &explaining.clusters, screen, look, &mut parts);
-    } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
+    } else if let Some(at) = screen.attribution.sentence.filter(|at| *at < turn.sentences().len()) {
         sentence::parts(turn, at, screen, look, &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, screen, look));
@@ -146,7 +149,7 @@ fn clusters(
     let strongest = clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
     let cells = Cells::of(clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in clusters.iter().enumerate() {
-        let open = screen.why.is_open(at);
+        let open = screen.attribution.outline.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
         // Intermediate values come from several methods and are not comparable.
         let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, cluster.contribution, strongest, share));

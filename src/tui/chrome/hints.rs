@@ -37,11 +37,7 @@ pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'s
     }
     let mut spans = vec![Span::raw(" ")];
     let find = match &screen.popup {
-        Some(Popup::Help(view)) => view.text.looked_for(),
-        Some(Popup::Comparison(view)) => view.text.looked_for(),
-        Some(Popup::Context(view)) => view.text.looked_for(),
-        Some(Popup::Settings(view)) => view.text.looked_for(),
-        Some(_) => None,
+        Some(popup) => popup.looked_for(),
         None => {
             let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
             screen.find.as_ref().filter(|find| is_used && find.says_something())
@@ -123,7 +119,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<Hint> {
             let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
             let cites = screen.turn(app).and_then(Turn::answer).filter(|answer| !answer.citations.is_empty());
-            hints.extend(cites.filter(|_| screen.citation.is_none()).map(|_| short(Action::NextCitation)));
+            hints.extend(cites.filter(|_| screen.conversation.citation.is_none()).map(|_| short(Action::NextCitation)));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
             hints.extend(edit.map(|_| short(Action::PageUp)));
@@ -146,7 +142,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<Hint> {
             hints.extend(app.ingesting().map(|_| short(Action::StopIngest)));
             hints.extend(app.found().map(|_| (Action::Back, words.all_conversations())));
             hints.extend(moves);
-            hints.extend(entry_hints(lists::entry(app, screen.lists).as_ref(), words));
+            hints.extend(entry_hints(lists::entry(app, screen.lists.selected).as_ref(), words));
         }
         Pane::Why => {
             hints.extend(moves);
@@ -187,7 +183,7 @@ fn running_hints(app: &App, screen: &ScreenState) -> Vec<Hint> {
 /// The keys for a chosen citation, and back from its source.
 fn citation_hints(screen: &ScreenState) -> Vec<Hint> {
     let words = screen.words;
-    match (screen.focus, screen.citation) {
+    match (screen.focus, screen.conversation.citation) {
         (Pane::Conversation, Some(_)) => {
             let others = [Action::NextCitation, Action::PreviousCitation].map(|action| (action, words.hint(action)));
             let source = [(Action::Toggle, words.to_its_source())];

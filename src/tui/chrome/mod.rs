@@ -1,4 +1,8 @@
 //! The bars around the panes: tabs, the current problem, status, hints.
+//!
+//! Takes the app and the screen state; gives lines.
+//! Invariant: a bar fits the width of the terminal.
+//! Not here: where the bars are (`layout`), the frame of a pane (`pane`).
 
 mod banner;
 mod hints;

@@ -1,4 +1,6 @@
-//! Notices and refusals.
+//! Texts of notices and refusals.
+//!
+//! Not here: which there are (`app`), where they are shown (`hints`, `banner`).
 
 use crate::messages::{Noun, Words, texts};
 use ragonite_app::{Copied, CopyWay, FetchSupport, Notice, Problem, Refusal};

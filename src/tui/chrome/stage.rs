@@ -1,4 +1,6 @@
 //! What is running, in words: the stage of a turn with its time, and the progress of an ingest.
+//!
+//! Not here: where that is shown (`status`, `conversation`, `lists`, `compare`).
 
 use time::Duration;
 

@@ -1,4 +1,6 @@
 //! The tab bar of the layout with one pane.
+//!
+//! Gives the bar, and its areas for the mouse.
 
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -251,7 +251,7 @@ pub(super) fn ask_again(
     let Some(turn) = app.turns().iter().position(|turn| turn.key == key) else { return vec![Intent::Redraw] };
     if app.may_ask() {
         screen.popup = Some(Popup::Comparison(Comparison::of(key, None)));
-        (screen.chosen, screen.conversation.follow) = (None, true);
+        screen.conversation.follow_last();
     }
     vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
 }

@@ -1,7 +1,8 @@
 //! The composer: its text, its keys, and the recall of earlier questions.
 //!
 //! Takes keys; gives the event that asks.
-//! Invariants: a question that the app would refuse stays; recall replaces the text only while it is empty or itself recalled.
+//! Invariants: a question that the app would refuse stays; recall replaces the text only while it is empty or itself
+//! recalled.
 //! Not here: drawing (`view`), the token budget (`token_meter`).
 
 pub(crate) mod messages;
@@ -116,8 +117,7 @@ pub(super) fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> 
     if app.may_ask() {
         remember(screen, &text);
         screen.composer.clear();
-        screen.chosen = None;
-        screen.conversation.follow = true;
+        screen.conversation.follow_last();
     }
     let event = if edited { Event::QuestionEdited { text, at: now } } else { Event::QuestionAsked { text, at: now } };
     vec![Intent::App(event)]
@@ -131,8 +131,7 @@ pub(super) fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now:
         return refused(if waits { Refusal::StillSuggesting } else { Refusal::NothingSuggested });
     };
     if app.may_ask() {
-        screen.chosen = None;
-        screen.conversation.follow = true;
+        screen.conversation.follow_last();
     }
     vec![Intent::App(Event::QuestionAsked { text, at: now })]
 }

@@ -134,6 +134,6 @@ fn choose(screen: &mut ScreenState, app: &App, step: Step) {
         find.line = None;
     }
     if selected == Some(turn.key) {
-        (screen.evidence.selected, screen.evidence.left, screen.evidence.reveal) = (to, 0, true);
+        screen.evidence.select(to);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: a frame lays out the visible turns and a few more, however long the conversation is; the visible lines
 //! stay in place while turns above them are laid out; each turn is searched once per text.
-//! Not here: layout of a turn (`turn`), scrolling the column (`conversation`).
+//! Not here: layout of a turn (`turn`), scrolling the column (`view`).
 
 use std::ops::Range;
 
@@ -82,11 +82,11 @@ impl Column {
     pub(super) fn of(app: &App, screen: &mut ScreenState, width: usize, running: Option<(TurnKey, Drawn)>) -> Self {
         let running = running.map(|(key, drawn)| (key, Settled { drawn, ..Settled::default() }));
         if let Some((key, _)) = &running {
-            screen.settled.remove(key);
+            screen.conversation.settled.remove(key);
         }
         let known = |turn: &Turn| match &running {
             Some((key, running)) if *key == turn.key => Some(running.drawn.lines.len()),
-            _ => screen.settled.get(&turn.key).map(|settled| settled.drawn.lines.len()),
+            _ => screen.conversation.settled.get(&turn.key).map(|settled| settled.drawn.lines.len()),
         };
         let heights = app.turns().iter().map(|turn| known(turn).unwrap_or_else(|| turn::estimate(turn, width)));
         Self { width, heights: heights.collect(), running }
@@ -122,7 +122,7 @@ impl Column {
         let key = app.turns().get(at)?.key;
         match &mut self.running {
             Some((running, drawn)) if *running == key => Some(drawn),
-            _ => screen.settled.get_mut(&key),
+            _ => screen.conversation.settled.get_mut(&key),
         }
     }
 
@@ -130,7 +130,7 @@ impl Column {
     pub(super) fn settle(&mut self, app: &App, screen: &mut ScreenState, at: usize) -> bool {
         let Some(turn) = app.turns().get(at) else { return false };
         let runs = self.running.as_ref().is_some_and(|(key, _)| *key == turn.key);
-        let known = screen.settled.get(&turn.key);
+        let known = screen.conversation.settled.get(&turn.key);
         if runs || known.is_some_and(|known| known.is_as(app, turn, self.width)) {
             return false;
         }
@@ -140,7 +140,7 @@ impl Column {
         if let Some(known) = self.heights.get_mut(at) {
             *known = height;
         }
-        screen.conversation.grow(before.clone(), height);
+        screen.conversation.scroll.grow(before.clone(), height);
         if let Some(line) = screen.find.as_mut().and_then(|find| find.line.as_mut()).filter(|at| **at >= before.end) {
             *line = *line + height - before.len();
         }
@@ -153,14 +153,14 @@ impl Column {
             drawn,
             found: FoundIn::default(),
         };
-        screen.settled.insert(turn.key, settled);
+        screen.conversation.settled.insert(turn.key, settled);
         true
     }
 
     /// Lays out the visible turns and returns the visible lines.
     pub(super) fn show(&mut self, app: &App, screen: &mut ScreenState, height: usize) -> Range<usize> {
         loop {
-            let view = screen.conversation.view(self.heights.iter().sum(), height);
+            let view = screen.conversation.scroll.view(self.heights.iter().sum(), height);
             let mut changed = false;
             for (at, _) in self.seen(&view) {
                 changed |= self.settle(app, screen, at);
@@ -185,7 +185,7 @@ impl Column {
     /// Lays out all remaining turns.
     pub(super) fn complete(&mut self, app: &App, screen: &mut ScreenState) {
         for (at, turn) in app.turns().iter().enumerate() {
-            if !screen.settled.contains_key(&turn.key) {
+            if !screen.conversation.settled.contains_key(&turn.key) {
                 self.settle(app, screen, at);
             }
         }

@@ -45,7 +45,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
     let mut column = Column::of(app, screen, width, running);
     let view = view(app, screen, &mut column, usize::from(inner.height), focus);
     let seen = seen_lines(app, screen, &mut column, &view, inner, focus);
-    let below = match (screen.conversation.below(), app.is_busy_here()) {
+    let below = match (screen.conversation.scroll.below(), app.is_busy_here()) {
         (0, _) => String::new(),
         (below, true) => words.new_text_below(below),
         (below, false) => words.lines_below(below),
@@ -59,20 +59,20 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
 fn view(app: &App, screen: &mut ScreenState, column: &mut Column, height: usize, focus: Focus) -> Range<usize> {
     let selected = screen.turn_index(app).unwrap_or(0);
     column.show(app, screen, height);
-    if std::mem::take(&mut screen.reveal_turn) {
+    if std::mem::take(&mut screen.conversation.reveal) {
         column.settle(app, screen, selected);
-        screen.conversation.reveal(column.lines_of(selected));
+        screen.conversation.scroll.reveal(column.lines_of(selected));
         column.show(app, screen, height);
     }
     if let Some(line) = citation_line(app, screen, column, selected) {
-        screen.conversation.go_to(line);
+        screen.conversation.scroll.go_to(line);
         column.show(app, screen, height);
     }
     if focus == Focus::Here && screen.find.is_some() {
         column.complete(app, screen);
         let view = column.show(app, screen, height);
         if let Some(line) = step_to_match(app, screen, column, view.start) {
-            screen.conversation.go_to(line);
+            screen.conversation.scroll.go_to(line);
             column.show(app, screen, height);
         }
     }
@@ -82,8 +82,8 @@ fn view(app: &App, screen: &mut ScreenState, column: &mut Column, height: usize,
 
 /// The line of a newly chosen citation.
 fn citation_line(app: &App, screen: &mut ScreenState, column: &mut Column, selected: usize) -> Option<usize> {
-    let chosen = screen.citation.filter(|chosen| chosen.is_new())?;
-    screen.citation = Some(chosen.seen());
+    let chosen = screen.conversation.citation.filter(|chosen| chosen.is_new())?;
+    screen.conversation.citation = Some(chosen.seen());
     column.settle(app, screen, selected);
     let start = column.lines_of(selected).start;
     let marks = &column.turn(app, screen, selected)?.drawn.marks;
@@ -132,7 +132,7 @@ fn seen_lines(
     let mut seen = Vec::new();
     let mut targets = std::mem::take(&mut screen.targets);
     for (at, lines) in column.seen(view) {
-        let chosen = screen.citation.filter(|_| Some(at) == selected);
+        let chosen = screen.conversation.citation.filter(|_| Some(at) == selected);
         let Some(turn) = column.turn(app, screen, at) else { continue };
         if let Some(find) = &find {
             turn.find(find);

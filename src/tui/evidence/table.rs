@@ -1,6 +1,6 @@
 //! A table around a hit: the hit's row is marked; a wide table scrolls sideways behind its first column.
 //!
-//! Not here: the sticky header (`evidence`).
+//! Not here: the sticky header (`view`).
 
 use std::ops::Range;
 

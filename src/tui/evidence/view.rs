@@ -1,6 +1,7 @@
 //! Draws the hits of the selected turn, best first; the selected hit is open.
 //!
 //! Invariants: the location of a hit in its document is always shown; a table header stays while its rows scroll.
+//! Not here: selection (`evidence`), the lines of a table (`table`).
 
 use std::ops::Range;
 

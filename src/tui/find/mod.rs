@@ -1,4 +1,4 @@
-//! Text search in the focused pane.
+//! Text search in the focused pane: its keys, and its matches.
 //!
 //! Takes a text, marks its matches in drawn lines and steps to the next match. The search ignores case and treats all
 //! white space alike, no-break spaces and line ends included.
@@ -142,7 +142,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 /// Goes to the next match, or opens the search line. In the lists, the matches are the conversations that were found.
 pub(super) fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
     match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
-        (Some(found), _) => screen.lists = lists::next_found(app, found, screen.lists, way),
+        (Some(found), _) => screen.lists.selected = lists::next_found(app, found, screen.lists.selected, way),
         (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
         _ => return open(screen, app),
     }

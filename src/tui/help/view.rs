@@ -1,4 +1,6 @@
 //! Draws the help: the list of keys, or a page of the guide.
+//!
+//! Not here: keys (`help`), rendering a page (`markdown`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

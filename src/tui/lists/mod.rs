@@ -1,6 +1,7 @@
 //! The lists: domains, the conversations of the open domain, and its trash.
 //!
 //! Takes the keys for the entry under the cursor; gives events.
+//! Invariant: the cursor stays on its entry when entries come and go.
 //! Not here: drawing (`view`).
 
 pub(crate) mod messages;
@@ -8,6 +9,7 @@ mod view;
 
 use super::find::Way;
 use super::input::{Intent, refused};
+use super::outline::Scroll;
 use super::pane::Pane;
 use super::popup::{Asked, Confirm, Popup, Prompt};
 use super::screen::ScreenState;
@@ -69,6 +71,71 @@ pub(super) fn next_found(app: &App, found: &FoundConversations, at: usize, way: 
     }
 }
 
+/// State of the lists: the cursor and its entry.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ListsView {
+    /// Index of the entry under the cursor.
+    pub(super) selected: usize,
+    pub(super) scroll: Scroll,
+    /// Last cursor and its entry.
+    listed: Option<(usize, Entry)>,
+    /// The conversation that the cursor last followed.
+    open_listed: Option<ConversationId>,
+}
+
+impl ListsView {
+    /// Adjusts the cursor to the state of the app.
+    pub(super) fn sync(&mut self, app: &App, focus: Pane) {
+        self.follow_open(app, focus);
+        self.follow_entry(app);
+    }
+
+    /// Moves the cursor to a conversation opened elsewhere, once it is listed.
+    fn follow_open(&mut self, app: &App, focus: Pane) {
+        let open = app.conversation().map(|open| open.id);
+        if open == self.open_listed {
+            return;
+        }
+        // While the lists have the focus, the cursor stays.
+        if let Some(id) = open.filter(|_| focus != Pane::Lists) {
+            let is_it = |at: &usize| entry(app, *at) == Some(Entry::Conversation(id));
+            let Some(at) = (0..entries(app)).find(is_it) else { return };
+            // Another entry may have had this index before.
+            (self.selected, self.listed) = (at, None);
+        }
+        self.open_listed = open;
+    }
+
+    /// Keeps the cursor on its entry when entries come and go, unless the user moved it.
+    fn follow_entry(&mut self, app: &App) {
+        let entries = entries(app);
+        if let Some((at, on)) = &self.listed
+            && *at == self.selected
+            && entry(app, *at).as_ref() != Some(on)
+        {
+            let is_it = |entry: &Entry| match (entry, on) {
+                // The cursor follows a restored conversation.
+                (Entry::Conversation(id), Entry::Trashed(before)) => id == before,
+                _ => entry == on,
+            };
+            let now = (0..entries).find(|at| entry(app, *at).as_ref().is_some_and(is_it));
+            self.selected = now.unwrap_or(self.selected);
+        }
+        self.selected = self.selected.min(entries.saturating_sub(1));
+        // The cursor does not follow a deleted conversation, because the same key would purge it.
+        let was_listed =
+            self.listed.as_ref().is_some_and(|(at, on)| *at == self.selected && matches!(on, Entry::Conversation(_)));
+        if was_listed
+            && matches!(entry(app, self.selected), Some(Entry::Trashed(_)))
+            && let Some(before) = self.selected.checked_sub(1)
+            && !matches!(entry(app, before), Some(Entry::Trashed(_)))
+        {
+            self.selected = before;
+        }
+        self.listed = entry(app, self.selected).map(|on| (self.selected, on));
+    }
+}
+
 /// Target in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arrival {
@@ -81,7 +148,7 @@ pub(super) struct Arrival {
 
 /// Opens the entry under the cursor; restores a conversation from the trash.
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
-    match entry(app, screen.lists) {
+    match entry(app, screen.lists.selected) {
         Some(Entry::Domain(name)) => {
             screen.set_focus(Pane::Composer);
             // The open entry is only focused.
@@ -123,7 +190,7 @@ fn arrival(found: &FoundConversations, conversation: ConversationId) -> Arrival 
 
 /// Ingests the domain under the cursor again; outside the lists, the open domain.
 pub(super) fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let chosen = match entry(app, screen.lists) {
+    let chosen = match entry(app, screen.lists.selected) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
         _ => app.domain().map(|open| open.name.clone()),
     };
@@ -136,7 +203,7 @@ pub(super) fn conversation(screen: &ScreenState, app: &App) -> Option<Conversati
     if screen.focus != Pane::Lists {
         return app.conversation().map(|open| open.id);
     }
-    match entry(app, screen.lists)? {
+    match entry(app, screen.lists.selected)? {
         Entry::Conversation(id) | Entry::Trashed(id) => Some(id),
         Entry::Domain(_) | Entry::Unlisted(_) => None,
     }
@@ -166,7 +233,7 @@ pub(super) fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus != Pane::Lists {
         return refused(Refusal::NoConversation);
     }
-    match entry(app, screen.lists) {
+    match entry(app, screen.lists.selected) {
         Some(Entry::Conversation(id)) => changed(ConversationChange::Delete(id)),
         Some(Entry::Trashed(id)) => {
             let title = app.title_of(id).unwrap_or_default();

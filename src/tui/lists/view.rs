@@ -45,14 +45,14 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let look = ListLook {
         look: Look { theme: &theme, words, width: usize::from(inner.width.saturating_sub(1)) },
         height: usize::from(inner.height),
-        selected: screen.lists,
+        selected: screen.lists.selected,
         focus,
     };
     let mut parts = Parts::new();
     parts.push(None, Line::styled(words.domains(), theme.dim));
     let cursor_line = domain_lines(app, domains, &look, &mut parts);
     parts.push(None, Line::default());
-    let scroll = &mut screen.lists_scroll;
+    let scroll = &mut screen.lists.scroll;
     let seen = match app.found() {
         Some(found) => found_lines(app, found, &look, cursor_line, scroll, &mut parts),
         None => conversation_lines(app, &look, cursor_line, scroll, &mut parts),

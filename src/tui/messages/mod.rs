@@ -4,8 +4,8 @@
 //! that a missing translation does not compile.
 //! Invariants: no text is looked up by a text; decimals have the separator of the language; settings, configuration
 //! keys and their numbers are the same in both languages.
-//! Not here: texts of one feature (`messages` in its folder); errors of other crates, which are English; text of documents and models; choice of the language
-//! (`config`).
+//! Not here: texts of one feature (`messages` in its folder); errors of other crates, which are English; text of
+//! documents and models; choice of the language (`config`).
 
 mod actions;
 mod numbers;

@@ -13,7 +13,7 @@ use tui_textarea::{CursorMove, TextArea};
 use super::action::Action;
 use super::chrome::Hint;
 use super::messages::Words;
-use super::popup::{Popup, finishes, type_into};
+use super::popup::{Handled, Popup, finishes, type_into};
 use super::screen::ScreenState;
 use ragonite_app::{App, Event};
 use ragonite_base::{DomainName, DomainNameError, clean_line};
@@ -102,6 +102,31 @@ impl NewDomain {
         }
     }
 
+    /// A key while the form is open; an event closes it.
+    pub(super) fn on_key(&mut self, app: &App, key: KeyEvent, action: Option<Action>) -> Handled {
+        let turns = matches!(key.code, KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down)
+            || matches!(action, Some(Action::NextPane | Action::PreviousPane));
+        match (finishes(key, action), self.at) {
+            _ if turns => self.turn(),
+            (true, Field::Folder) => self.turn(),
+            (true, Field::Name) => match self.taken(app) {
+                Ok(wish) => return Handled::close([wish]),
+                Err((at, why)) => (self.at, self.refused) = (at, Some(why)),
+            },
+            _ => {
+                if matches!(key.code, KeyCode::Char(_)) && key.modifiers.is_empty() {
+                    self.replace_proposed();
+                }
+                // An edited name is no proposal.
+                self.is_proposed &= self.at == Field::Folder;
+                if type_into(self.line(), key, action) {
+                    self.refused = None;
+                }
+            }
+        }
+        Handled::stay([])
+    }
+
     /// The event, or the refused field and the reason.
     fn taken(&self, app: &App) -> Result<Event, (Field, NotTaken)> {
         let (path, name) = (text_of(&self.folder), text_of(&self.name));
@@ -123,36 +148,6 @@ impl NewDomain {
 pub(super) fn open(screen: &mut ScreenState) {
     let form = NewDomain { at: Field::Folder, refused: None, ..screen.new_domain.clone() };
     screen.popup = Some(Popup::NewDomain(Box::new(form)));
-}
-
-/// A key while the form is open; an event closes it.
-pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Option<Event> {
-    let Some(Popup::NewDomain(form)) = &mut screen.popup else { return None };
-    let turns = matches!(key.code, KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down)
-        || matches!(action, Some(Action::NextPane | Action::PreviousPane));
-    match (finishes(key, action), form.at) {
-        _ if turns => form.turn(),
-        (true, Field::Folder) => form.turn(),
-        (true, Field::Name) => match form.taken(app) {
-            Ok(wish) => {
-                screen.new_domain = (**form).clone();
-                screen.popup = None;
-                return Some(wish);
-            }
-            Err((at, why)) => (form.at, form.refused) = (at, Some(why)),
-        },
-        _ => {
-            if matches!(key.code, KeyCode::Char(_)) && key.modifiers.is_empty() {
-                form.replace_proposed();
-            }
-            // An edited name is no proposal.
-            form.is_proposed &= form.at == Field::Folder;
-            if type_into(form.line(), key, action) {
-                form.refused = None;
-            }
-        }
-    }
-    None
 }
 
 fn text_of(line: &TextArea<'_>) -> String {

@@ -1,4 +1,7 @@
 //! A confirmation of an irreversible change.
+//!
+//! Invariant: only the letter for yes confirms.
+//! Not here: the question (`lists`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};

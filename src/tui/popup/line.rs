@@ -1,4 +1,6 @@
 //! A line of text in a popup: its keys.
+//!
+//! Not here: drawing it (`view`).
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_textarea::TextArea;

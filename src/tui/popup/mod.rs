@@ -25,7 +25,7 @@ use super::find::Find;
 use super::help::HelpView;
 use super::input::{Intent, act, cancel};
 use super::messages::Words;
-use super::new_domain::{self, NewDomain};
+use super::new_domain::NewDomain;
 use super::outline::Step;
 use super::rating::Reasons;
 use super::screen::ScreenState;
@@ -43,6 +43,7 @@ pub(super) use view::{FOOTER, SearchRoom, draw, draw_search, draw_text, middle, 
 /// Longest paste into one line, in bytes; the usual limit of paths.
 const LONGEST_PASTE: usize = 4096;
 
+/// A popup, with its state.
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
     /// All keys, and the guide.
@@ -81,6 +82,17 @@ impl Popup {
             Self::Document(view) => view.typed.is_some(),
             Self::Settings(view) => view.text.typed.is_some(),
             _ => false,
+        }
+    }
+
+    /// Its search with a position among matches, once it is typed.
+    pub(super) fn looked_for(&self) -> Option<&Find> {
+        match self {
+            Self::Help(view) => view.text.looked_for(),
+            Self::Comparison(view) => view.text.looked_for(),
+            Self::Context(view) => view.text.looked_for(),
+            Self::Settings(view) => view.text.looked_for(),
+            _ => None,
         }
     }
 
@@ -323,7 +335,13 @@ fn into(
         Popup::Document(view) => view.on_key(app, key, action),
         Popup::Export(menu) => menu.on_key(app, action),
         Popup::Comparison(view) => view.on_key(app, key, action, &screen.theme, screen.words),
-        Popup::NewDomain(_) => return with_redraw(new_domain::on_key(screen, app, key, action)),
+        Popup::NewDomain(form) => {
+            let handled = form.on_key(app, key, action);
+            if matches!(handled.next, Next::Close) {
+                screen.new_domain = (**form).clone();
+            }
+            handled
+        }
         Popup::Settings(_) => return settings::on_key(screen, app, key, action, now),
         Popup::Context(_) => return context::on_key(screen, app, key, action),
         Popup::Compare(_) => return compare::in_menu(screen, app, key, action, now),

@@ -1,4 +1,7 @@
 //! The command palette: its text, its keys, and the actions it finds.
+//!
+//! Takes keys; gives the chosen action.
+//! Not here: its frame (`view`).
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
@@ -60,39 +63,39 @@ impl Palette {
         }
         None
     }
+
+    /// The matching actions with their first keys, around the selected one.
+    pub(super) fn lines(&self, keymap: &Keymap, rows: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+        let Look { theme, words, width: room } = *look;
+        let found = self.found(words);
+        if found.is_empty() {
+            return vec![Line::styled(words.no_action_found(), theme.dim)];
+        }
+        let key = |action: Action| {
+            let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
+            anywhere.unwrap_or_default()
+        };
+        let top = (self.selected + 1).saturating_sub(rows);
+        let shown = found.iter().enumerate().skip(top).take(rows);
+        shown
+            .map(|(at, action)| {
+                let here = at == self.selected;
+                let key = key(*action);
+                let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
+                let style = if here { theme.selected } else { theme.text };
+                let says = pad(&says, room.saturating_sub(width(&key) + 3));
+                Line::from(vec![
+                    Span::styled(if here { "›" } else { " " }, theme.accent),
+                    Span::styled(says, style),
+                    Span::styled(format!(" {key} "), theme.accent),
+                ])
+            })
+            .collect()
+    }
 }
 
 /// Whether the letters of a word are a subsequence of the text.
 fn has_letters(text: &str, word: &str) -> bool {
     let mut letters = text.chars();
     word.chars().all(|letter| letters.any(|other| other == letter))
-}
-
-/// The matching actions with their first keys, around the selected one.
-pub(super) fn lines(palette: &Palette, keymap: &Keymap, rows: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let Look { theme, words, width: room } = *look;
-    let found = palette.found(words);
-    if found.is_empty() {
-        return vec![Line::styled(words.no_action_found(), theme.dim)];
-    }
-    let key = |action: Action| {
-        let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
-        anywhere.unwrap_or_default()
-    };
-    let top = (palette.selected + 1).saturating_sub(rows);
-    let shown = found.iter().enumerate().skip(top).take(rows);
-    shown
-        .map(|(at, action)| {
-            let here = at == palette.selected;
-            let key = key(*action);
-            let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
-            let style = if here { theme.selected } else { theme.text };
-            let says = pad(&says, room.saturating_sub(width(&key) + 3));
-            Line::from(vec![
-                Span::styled(if here { "›" } else { " " }, theme.accent),
-                Span::styled(says, style),
-                Span::styled(format!(" {key} "), theme.accent),
-            ])
-        })
-        .collect()
 }

@@ -53,7 +53,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: Offset
         Some(Popup::Palette(palette)) => {
             room = columns.min(palette::WIDE);
             let rows = palette::ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
-            let lines = palette::lines(palette, &screen.keymap, rows, &Look { width: room, ..look });
+            let lines = palette.lines(&screen.keymap, rows, &Look { width: room, ..look });
             let found = palette.found(words).len();
             rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
             if found > rows {

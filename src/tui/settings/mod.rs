@@ -171,7 +171,7 @@ impl SettingsView {
 
 /// Opens the settings of the domain under the cursor; outside the lists, of the open domain.
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
-    let selected = match lists::entry(app, screen.lists) {
+    let selected = match lists::entry(app, screen.lists.selected) {
         Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
         _ => None,
     };

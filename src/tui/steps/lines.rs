@@ -1,4 +1,7 @@
 //! Lines of the steps of a turn: input and output of each step.
+//!
+//! Takes a turn and its open sections; gives lines, each with its section.
+//! Not here: logprob deltas (`logprob`), settings (`settings_used`).
 
 use ratatui::text::{Line, Span};
 

@@ -8,6 +8,9 @@ pub(crate) mod messages;
 mod settings_used;
 mod view;
 
+use super::outline::Outline;
+use super::outline_cache::Kept;
+
 pub(super) use view::{draw, text};
 
 /// A foldable section, in the order of the steps.
@@ -43,7 +46,7 @@ pub(super) enum Section {
 
 impl Section {
     /// Sections that are open at first.
-    pub(super) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
+    const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
 
     /// The enclosing section.
     fn outer(self) -> Option<Self> {
@@ -52,5 +55,18 @@ impl Section {
             Self::CounterfactualPrompt(cluster, iteration) => Some(Self::Counterfactual(cluster, iteration)),
             _ => None,
         }
+    }
+}
+
+/// State of the steps pane: open sections, position, cached lines.
+#[derive(Debug, Clone)]
+pub(super) struct StepsView {
+    pub(super) outline: Outline<Section>,
+    pub(super) kept: Kept<Section>,
+}
+
+impl Default for StepsView {
+    fn default() -> Self {
+        Self { outline: Outline::with_open(Section::OPEN_AT_FIRST), kept: Kept::default() }
     }
 }

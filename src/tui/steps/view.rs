@@ -25,16 +25,16 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
     let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
     let settled = app.phase().turn() != Some(turn.key);
-    let shown = settled.then(|| Shown::of(turn, width, (!all_open).then(|| screen.behind.opened())));
-    if !screen.behind_kept.has(shown.as_ref()) {
-        let is_open = |section| all_open || screen.behind.is_open(section);
+    let shown = settled.then(|| Shown::of(turn, width, (!all_open).then(|| screen.steps.outline.opened())));
+    if !screen.steps.kept.has(shown.as_ref()) {
+        let is_open = |section| all_open || screen.steps.outline.is_open(section);
         let margins = Margins::Drawn;
         let parts = parts(turn, &StepLook { theme: &theme, words, width, margins, is_open: &is_open });
-        screen.behind_kept.keep(shown, parts);
+        screen.steps.kept.keep(shown, parts);
     }
     let focus = Focus::of(screen, Pane::Behind);
     let find = screen.find.as_mut();
-    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, focus, &theme, find, inner);
+    let drawn = draw_outline(&mut screen.steps.kept, &mut screen.steps.outline, focus, &theme, find, inner);
     frame.render_widget(drawn, inner);
 }
 
