@@ -23,7 +23,7 @@ use ragonite_app::{Event, Trigger, TurnKey, Wording};
 use ragonite_base::{CancelToken, DomainName, Language};
 use ragonite_history::TurnSettings;
 use ragonite_inference::{Completion, Generate as _, GeneratorChoice, InferenceError};
-use ragonite_llama::LlamaGenerator;
+use ragonite_llama::{LlamaGenerator, load_generator};
 use ragonite_rag::answer::{
     self, Answer, AnswerEvent, AnswerInput, LanguagePair, RewriteInput, SuggestInput, TranslateInput, Translation,
     TranslationHow, translation_wanted,
@@ -297,21 +297,16 @@ impl Generator {
 
     fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.engine.setup;
-        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.engine));
+        let (leaving, engine) = (self.leaving.clone(), Arc::clone(&self.engine));
         self.engine
             .loading(id, || {
                 let model = setup.catalog.model(id)?;
-                let path = setup.folders.find(model, model.weights()?, &cancel)?;
                 let go_on = move |part| {
                     engine.loaded_so_far(part);
-                    if cancel.is_canceled() || leaving.is_canceled() {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
+                    if leaving.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 };
                 let kept = setup.paths.prefix_cache();
-                LlamaGenerator::load_with_prefix_cache(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
+                load_generator(model, &setup.folders, &setup.generator, Some(&kept), cancel, go_on)
             })
             .inspect(|loaded| {
                 self.engine.placed(loaded.placement());

@@ -20,7 +20,7 @@ use ragonite_inference::{
     Catalog, CatalogModel, Decoding, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings,
     InferenceError, ModelFolders, ModelRole, Rerank,
 };
-use ragonite_llama::{LlamaGenerator, gpus};
+use ragonite_llama::{LlamaGenerator, gpus, load_generator};
 use ragonite_rag::answer::Suggestions;
 use ragonite_rag::attribution::ExplainAhead;
 use ragonite_rag::retrieval::RetrievalError;
@@ -78,10 +78,8 @@ impl CommandContext {
 
     /// Loads a generator as configured, but with exact [`Decode`], for comparisons.
     pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
-        let path = self.folders().find(model, model.weights()?, cancel)?;
-        let stop = cancel.clone();
-        let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        Ok(LlamaGenerator::load(&model.id, &path, &self.exact_settings(), Box::new(go_on))?)
+        let go_on = |_| ControlFlow::Continue(());
+        Ok(load_generator(model, &self.folders(), &self.exact_settings(), None, cancel, go_on)?)
     }
 
     /// Id of the generator, without domain overrides.
