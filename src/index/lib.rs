@@ -45,7 +45,8 @@ mod write;
 
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
-    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
+    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, check_embedder_of, embedder_of, set_domain,
+    show_domain,
 };
 pub use documents::StoredDocument;
 pub use error::IndexError;

@@ -502,6 +502,7 @@ mod tests {
             profile,
             model: GeneratorChoice::Profile,
             device: DeviceChoice::Cpu,
+            embedder: ragonite_inference::SharedEmbedder::default(),
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
             comparer: None,

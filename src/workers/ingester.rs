@@ -142,6 +142,7 @@ mod tests {
             folders,
             profile,
             device: DeviceChoice::Cpu,
+            embedder: ragonite_inference::SharedEmbedder::default(),
             generator: GeneratorSettings::default(),
             unload_after: None,
             comparer: None,

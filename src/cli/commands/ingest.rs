@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::context::CommandContext;
 use super::exit::{Exit, Failure};
-use super::lazy_embedder::LateEmbedder;
+use super::lazy_embedder::LazyEmbedder;
 use super::output::{Form, Output};
 use super::progress::Pace;
 use crate::args::Ingest;
@@ -69,7 +69,7 @@ pub(super) fn ingest(
     }
     output.progress("opening the domain");
     let token = cancel.token();
-    let embedder = LateEmbedder::of(start, &args.domain, &token)?;
+    let embedder = LazyEmbedder::of(start, &args.domain, &token)?;
     let mut pace = Pace::default();
     let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
     let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), &token, &mut show).and_then(
