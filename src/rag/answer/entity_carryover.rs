@@ -203,12 +203,14 @@ struct NameWord<'a> {
 /// The first words of a text.
 fn name_words(text: &str, language: Language) -> Vec<NameWord<'_>> {
     let asks = text.contains('?');
-    let read = |word: SentenceWord<'_>| {
-        // A question begins with a verb or question word, a statement with its subject.
-        let capital = word.has_capital() && !word.is_stop_word(language) && !(word.begins_sentence && asks);
-        NameWord { may_be_name: capital || is_verbatim(word.text), word }
-    };
-    sentence_words(text).into_iter().take(MOST_WORDS).map(read).collect()
+    let words = sentence_words(text).into_iter().take(MOST_WORDS);
+    words
+        .map(|word| {
+            // A question begins with a verb or question word, a statement with its subject.
+            let capital = word.has_capital() && !word.is_stop_word(language) && !(word.begins_sentence && asks);
+            NameWord { may_be_name: capital || is_verbatim(word.text), word }
+        })
+        .collect()
 }
 
 /// Whether two adjacent words may be parts of one name.
