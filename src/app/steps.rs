@@ -52,7 +52,7 @@ impl App {
             at,
         };
         let key = self.begin(asked);
-        self.run_turn(key, domain, question.to_owned(), wording, settings)
+        self.run_turn(key, domain, wording, settings)
     }
 
     /// Runs a turn that has begun.
@@ -60,7 +60,6 @@ impl App {
         &mut self,
         turn: TurnKey,
         domain: DomainName,
-        text: String,
         wording: Wording,
         settings: TurnSettings,
     ) -> Vec<Effect> {
@@ -72,7 +71,6 @@ impl App {
         let is_edited = first.map_or(wording == Wording::Edited, |first| first.how == RewriteHow::Edited);
         let request = TurnRequest {
             question: record.question.clone(),
-            text,
             wording,
             past: self.history_before(turn),
             earlier: if is_edited { Vec::new() } else { self.earlier_questions(turn) },
@@ -404,7 +402,7 @@ impl App {
         }
         let mut effects = self.keep_stopped(key);
         self.with_turn(key, |turn| turn.problem = problem);
-        effects.extend(self.rest());
+        self.go_idle();
         effects
     }
 
@@ -427,15 +425,13 @@ impl App {
             turn.add_up_timings();
         });
         let mut effects = self.save(key);
-        effects.extend(self.rest());
+        self.go_idle();
         effects
     }
 
-    /// Goes idle.
-    fn rest(&mut self) -> Vec<Effect> {
+    fn go_idle(&mut self) {
         self.jobs.phase = Phase::Idle;
         self.jobs.canceling = None;
-        Vec::new()
     }
 
     fn save(&mut self, key: TurnKey) -> Vec<Effect> {
@@ -458,6 +454,7 @@ impl App {
         Vec::new()
     }
 
+    /// Changes a turn, without effects.
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {
         if let Some(turn) = self.open.of_mut(key).and_then(|conversation| conversation.turn_mut(key)) {
             change(turn);

@@ -28,14 +28,17 @@ use ragonite_inference::Generate;
 pub use settings::TurnSettings;
 
 /// How the text of a question is treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wording {
     /// A question that may need completing.
     Typed,
     /// A completed question edited by the user; searched as it is.
     Edited,
-    /// The completed question of an earlier turn; searched as it is.
-    Again,
+    /// A question that was completed before; the completed question is searched as it is.
+    Again {
+        /// The completed question.
+        completed: String,
+    },
 }
 
 /// A question in its conversation.
@@ -43,9 +46,7 @@ pub enum Wording {
 pub struct TurnRequest {
     /// The question as typed: the answer has its language.
     pub question: String,
-    /// The question to complete; differs from `question` where the completed question of another turn is asked again.
-    pub text: String,
-    /// How the text is treated.
+    /// How it is treated.
     pub wording: Wording,
     /// Earlier turns in the prompts, oldest first.
     pub past: Vec<HistoryTurn>,
@@ -221,10 +222,10 @@ fn complete<E: TurnEngines>(
     facts: &DomainFacts,
     cancel: &CancelToken,
 ) -> Result<Rewrite, E::Error> {
-    let text = request.text.as_str();
-    Ok(match request.wording {
+    let text = request.question.as_str();
+    Ok(match &request.wording {
         Wording::Edited => edited_question(text),
-        Wording::Again => question_again(text),
+        Wording::Again { completed } => question_again(completed),
         Wording::Typed if request.past.is_empty() => first_question(text),
         Wording::Typed => {
             let input = RewriteInput {

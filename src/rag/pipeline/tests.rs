@@ -81,7 +81,6 @@ impl TurnEngines for Noted {
 fn request(text: &str, wording: Wording) -> TurnRequest {
     TurnRequest {
         question: text.to_owned(),
-        text: text.to_owned(),
         wording,
         past: Vec::new(),
         earlier: Vec::new(),
@@ -128,16 +127,15 @@ fn a_follow_up_is_searched_in_both_forms() {
 
 #[test]
 fn an_edited_question_and_one_asked_again_are_searched_as_they_stand() {
-    for (wording, how) in [(Wording::Edited, RewriteHow::Edited), (Wording::Again, RewriteHow::Again)] {
+    let again = Wording::Again { completed: "Where is the pump?".to_owned() };
+    for (wording, how, completed) in
+        [(Wording::Edited, RewriteHow::Edited, "And his?"), (again, RewriteHow::Again, "Where is the pump?")]
+    {
         let mut engines = Noted::new(Language::English);
-        let asked = TurnRequest {
-            question: "And his?".to_owned(),
-            past: vec![earlier_turn()],
-            ..request("Where is his pump?", wording)
-        };
+        let asked = TurnRequest { past: vec![earlier_turn()], ..request("And his?", wording) };
         let searched = search_turn(&mut engines, &asked, &mut |_| {}, &CancelToken::never()).unwrap();
         assert_eq!((searched.rewrite.how, engines.asked), (how, vec!["domain", "search"]));
-        assert_eq!(engines.searched, [["And his?", "Where is his pump?"]]);
+        assert_eq!(engines.searched, [["And his?", completed]]);
     }
 }
 
