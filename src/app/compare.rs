@@ -68,7 +68,7 @@ impl App {
         let settings_kept = Some(settings.clone());
         let trace = Trace { settings: settings_kept, domain_settings, variant, suggestions, ..Trace::default() };
         let (question, completed) = (record.question.clone(), record.completed_question.clone());
-        let turn = self.begin(Asked { question, completed: completed.clone(), trace, at });
-        self.run_turn(turn, domain, Wording::Again { completed }, settings)
+        let asked = Asked { question, completed: completed.clone(), trace, at };
+        self.run_turn(asked, domain, Wording::Again { completed }, settings)
     }
 }

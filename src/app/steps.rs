@@ -51,30 +51,30 @@ impl App {
             },
             at,
         };
-        let key = self.begin(asked);
-        self.run_turn(key, domain, wording, settings)
+        self.run_turn(asked, domain, wording, settings)
     }
 
-    /// Runs a turn that has begun.
+    /// Appends a turn to the conversation and runs it.
     pub(super) fn run_turn(
         &mut self,
-        turn: TurnKey,
+        asked: Asked,
         domain: DomainName,
         wording: Wording,
         settings: TurnSettings,
     ) -> Vec<Effect> {
+        let (question, today) = (asked.question.clone(), asked.at.to_offset(UtcOffset::UTC).date());
+        let turn = self.begin(asked);
         let mut effects = self.stop_unasked();
         let shown = &self.open.shown;
-        let Some(record) = shown.turn(turn).map(|turn| &turn.record) else { return effects };
         // An edited question is searched alone, because the earlier questions include the one it corrects.
         let first = shown.turn(shown.first_asked(turn)).and_then(|first| first.record.trace.rewrite.as_ref());
         let is_edited = first.map_or(wording == Wording::Edited, |first| first.how == RewriteHow::Edited);
         let request = TurnRequest {
-            question: record.question.clone(),
+            question,
             wording,
             past: self.history_before(turn),
             earlier: if is_edited { Vec::new() } else { self.earlier_questions(turn) },
-            today: Some(record.asked_at.to_offset(UtcOffset::UTC).date()),
+            today: Some(today),
             settings,
         };
         effects.push(Effect::RunTurn { turn, domain, request: Box::new(request) });
@@ -102,8 +102,8 @@ impl App {
         self.ready_to_ask().is_ok()
     }
 
-    /// Appends a turn to the conversation and runs it.
-    pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
+    /// Appends a turn to the conversation.
+    fn begin(&mut self, asked: Asked) -> TurnKey {
         self.notes.problem = None;
         if self.turns().is_empty() {
             // The search result would lack the new conversation.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use super::document::parts_of;
-use super::jobs::WorkGuard;
+use super::jobs::JobGuard;
 use super::model_manager::ModelManager;
 use super::open_domains::OpenDomains;
 use super::problem::{Stop, problem};
@@ -39,9 +39,9 @@ pub(super) enum DomainJob {
     /// Load the table of an evidence.
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// Rank evidences with parts of their context.
-    TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
+    TryContext { work: JobGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
     /// Load the text of a document.
-    LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
+    LoadDocument { work: JobGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
 }
 
 /// Starts the thread.
@@ -107,6 +107,8 @@ impl DomainWorker {
                 let table = table.ok().flatten().map(Arc::new);
                 self.events.send(Event::TableLoaded { domain, evidence, table });
             }
+            // Their cancellation was answered while they waited.
+            DomainJob::TryContext { work, .. } | DomainJob::LoadDocument { work, .. } if !work.begin() => {}
             DomainJob::TryContext { work, domain, query, evidences, parts } => {
                 let job = work.job;
                 let event = match self.try_context(&work, &domain, &query, &evidences, parts) {
@@ -114,7 +116,6 @@ impl DomainWorker {
                     Err(Stop::Canceled) => Event::JobCanceled { job },
                     Err(Stop::Failed(problem)) => Event::JobFailed { job, problem },
                 };
-                drop(work);
                 self.events.send(event);
             }
             DomainJob::LoadDocument { work, domain, document, hit } => {
@@ -124,7 +125,6 @@ impl DomainWorker {
                     Err(Stop::Canceled) => Event::JobCanceled { job },
                     Err(Stop::Failed(problem)) => Event::DocumentLoaded { document, parts: Err(problem) },
                 };
-                drop(work);
                 self.events.send(event);
             }
         }
@@ -165,7 +165,7 @@ impl DomainWorker {
 
     fn document(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         domain: &DomainName,
         document: DocumentId,
     ) -> Result<Vec<StoredEvidence>, Stop> {
@@ -175,7 +175,7 @@ impl DomainWorker {
 
     fn try_context(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         domain: &DomainName,
         query: &str,
         evidences: &[EvidenceId],

@@ -48,10 +48,9 @@ pub(super) enum HistorianJob {
 
 /// Starts the thread. The first job opens the history, so that a damaged one never prevents the start of the program.
 pub(super) fn start(path: PathBuf, events: Events) -> Result<Worker<HistorianJob>, RuntimeError> {
-    let worker = Worker::start("historian", move |mailbox| {
+    Worker::start("historian", move |mailbox| {
         Historian { path, history: None, events, stored_ratings: HashMap::new() }.work(&mailbox);
-    })?;
-    Ok(worker)
+    })
 }
 
 struct Historian {

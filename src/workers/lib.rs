@@ -75,7 +75,7 @@ pub struct Runtime {
     ingesting: CancelSource,
     /// Cancels the latest opening of a domain.
     opening: CancelSource,
-    works: JobRegistry,
+    jobs: JobRegistry,
     events: Events,
     leaving: ragonite_base::CancelOnDrop,
 }
@@ -95,19 +95,8 @@ impl Runtime {
         let historian = historian::start(models.setup.paths.history(), events.clone())?;
         let ingester = ingester::start(models, events.clone())?;
         let clipboard = clipboard::start(events.clone())?;
-        let (works, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
-        Ok(Self {
-            domain_worker,
-            generator,
-            historian,
-            ingester,
-            clipboard,
-            ingesting,
-            opening,
-            works,
-            events,
-            leaving,
-        })
+        let (jobs, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
+        Ok(Self { domain_worker, generator, historian, ingester, clipboard, ingesting, opening, jobs, events, leaving })
     }
 
     /// Loads the models now, with this generator.
@@ -145,23 +134,23 @@ impl Runtime {
             Effect::LoadSettings(domain) => self.domain_worker.send(DomainJob::LoadSettings(domain)),
             Effect::SaveSettings { domain, edit } => self.domain_worker.send(DomainJob::SaveSettings { domain, edit }),
             Effect::RunTurn { turn, domain, request } => {
-                let work = self.works.begin(turn.job());
+                let work = self.jobs.begin(turn.job());
                 self.generator.send(GeneratorJob::Turn { work, turn, domain, request });
             }
             Effect::Suggest { job, request } => {
-                let work = self.works.begin(job);
+                let work = self.jobs.begin(job);
                 self.generator.send(GeneratorJob::Suggest { work, request });
             }
             Effect::Explain { job, request } => {
-                let work = self.works.begin_anew(job);
+                let work = self.jobs.begin_anew(job);
                 self.generator.send(GeneratorJob::Explain { work, request });
             }
             Effect::TryContext { job, domain, query, evidences, parts } => {
-                let work = self.works.begin(job);
+                let work = self.jobs.begin(job);
                 self.domain_worker.send(DomainJob::TryContext { work, domain, query, evidences, parts });
             }
             Effect::LoadDocument { job, domain, document, hit } => {
-                let work = self.works.begin(job);
+                let work = self.jobs.begin(job);
                 self.domain_worker.send(DomainJob::LoadDocument { work, domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
@@ -192,7 +181,7 @@ impl Runtime {
             // The event loop owns the terminal.
             Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
-                self.works.cancel_all();
+                self.jobs.cancel_all();
                 self.opening.cancel();
                 self.ingesting.cancel();
             }
@@ -207,14 +196,14 @@ impl Runtime {
     }
 
     fn cancel(&mut self, job: JobId) {
-        if self.works.cancel(job) == CancelOutcome::NothingRan {
+        if self.jobs.cancel(job) == CancelOutcome::NothingRuns {
             self.events.send(Event::JobCanceled { job });
         }
     }
 
     /// Cancels all work, waits for pending writes of the historian, and ends the threads.
     pub fn shutdown(mut self) {
-        self.works.cancel_all();
+        self.jobs.cancel_all();
         self.opening.cancel();
         self.ingesting.cancel();
         drop(self.leaving);
