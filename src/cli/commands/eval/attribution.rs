@@ -36,9 +36,9 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     let comparing = bench.compare_answers()?;
     let sources = Sources::of_bench(&bench);
     let ways = WAYS.into_iter().filter(|way| args.methods.contains(&way.method())).collect();
-    let comparer = comparer(&bench, output)?;
+    let attribution_embedder = attribution_embedder(&bench, output)?;
     let generator = bench.generator(output)?;
-    let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways };
+    let mut attributions = Attributions { bench: &bench, sources, generator, attribution_embedder, ways };
     let results =
         run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             attributions.explained(variation, step, output)
@@ -64,12 +64,12 @@ struct Attributions<'a> {
     sources: Sources,
     generator: CachedGenerator,
     /// Embedder for clustering sources and comparing answers.
-    comparer: Arc<dyn Embed>,
+    attribution_embedder: Arc<dyn Embed>,
     ways: Vec<Way>,
 }
 
 /// The embedder of attribution: that of the run unless the configuration names another.
-fn comparer(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
+fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
     let id = bench.start.config.attribution.embedder().filter(|id| *id != bench.embedder.identity().model);
     let Some(id) = id else { return Ok(Arc::clone(&bench.embedder)) };
     output.progress(&format!("loading {id}"));
@@ -112,7 +112,7 @@ impl Attributions<'_> {
                 explained.push(explain(
                     bench,
                     &self.ways,
-                    self.comparer.as_ref(),
+                    self.attribution_embedder.as_ref(),
                     speaker.generator(),
                     answered,
                     &index,
