@@ -8,10 +8,10 @@ use time::OffsetDateTime;
 
 use super::state::App;
 use super::steps::Asked;
-use super::turn::Stored;
-use super::{Effect, Refusal, TurnKey, Wording};
+use super::{Effect, Refusal};
 use ragonite_config::{Setting, SettingChange, SettingsOverride};
 use ragonite_history::{OtherSetting, Trace, Variant};
+use ragonite_rag::pipeline::Wording;
 use ragonite_rag::retrieval::Override;
 
 /// The change of a variant.
@@ -32,7 +32,7 @@ impl App {
             Ok(domain) => domain,
             Err(refusal) => return self.refuse(refusal),
         };
-        let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
+        let Some(turn) = self.turns().get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToCompare);
         };
         let record = &turn.record;
@@ -51,7 +51,7 @@ impl App {
             .map(|SettingChange { setting, from, to }| OtherSetting { key: setting.key().to_owned(), from, to })
             .collect();
         let mut domain_settings = match other {
-            Variation::SettingsNow => self.overrides.keys(),
+            Variation::SettingsNow => self.domain_settings.overrides.keys(),
             Variation::Settings(_) | Variation::Pick(_) => record.trace.domain_settings.clone(),
         };
         if matches!(other, Variation::Settings(_)) {
@@ -67,44 +67,8 @@ impl App {
         let suggestions = record.trace.suggestions.clone();
         let settings_kept = Some(settings.clone());
         let trace = Trace { settings: settings_kept, domain_settings, variant, suggestions, ..Trace::default() };
-        let (asked, question) = (record.question.clone(), record.completed_question.clone());
-        let turn = self.begin(Asked { question: asked, completed: question.clone(), trace, at });
-        let mut effects = self.stop_unasked();
-        let (past, settings, wording) = (Vec::new(), Box::new(settings), Wording::Again);
-        effects.push(Effect::RewriteQuestion { turn, domain, question, wording, past, settings });
-        effects
-    }
-
-    /// The original of a turn, through all variants; the turn itself where it is no variant.
-    pub(super) fn first_asked(&self, key: TurnKey) -> TurnKey {
-        let mut first = key;
-        // Each original stands before its variant, so the loop ends.
-        for turn in self.turns.iter().rev().skip_while(|turn| turn.key != key) {
-            let of = self.turn(first).and_then(|first| first.variant()).map(|variant| variant.of);
-            match of {
-                None => break,
-                Some(of) if turn.record.number == of && turn.key != key => first = turn.key,
-                Some(_) => {}
-            }
-        }
-        first
-    }
-
-    /// Updates the variants of a turn whose number changed when it was stored.
-    pub(super) fn follow_number(&mut self, key: TurnKey, before: u32, now: u32) {
-        if before == now {
-            return;
-        }
-        for turn in self.turns.iter_mut().skip_while(|turn| turn.key != key).skip(1) {
-            let Some(variant) = turn.record.trace.variant.as_mut().filter(|variant| variant.of == before) else {
-                continue;
-            };
-            variant.of = now;
-            match turn.stored {
-                Stored::Saving => turn.stored = Stored::SavingOld,
-                Stored::Settled if turn.record.id.0 != 0 => turn.stored = Stored::Waiting,
-                Stored::Settled | Stored::SavingOld | Stored::Waiting | Stored::Unsaved => {}
-            }
-        }
+        let (question, text) = (record.question.clone(), record.completed_question.clone());
+        let turn = self.begin(Asked { question, completed: text.clone(), trace, at });
+        self.run_turn(turn, domain, text, Wording::Again, settings)
     }
 }

@@ -21,22 +21,22 @@ pub struct FoundConversations {
 impl App {
     /// The trash of the open domain, latest deletion first.
     pub fn trash(&self) -> &[ConversationRecord] {
-        &self.trash
+        &self.lists.trash
     }
 
     /// The last notice.
     pub fn notice(&self) -> Option<&Notice> {
-        self.notice.as_ref()
+        self.notes.notice.as_ref()
     }
 
     /// Rates a turn; none removes the rating.
     pub(super) fn rate(&mut self, index: usize, feedback: Option<Feedback>) -> Vec<Effect> {
-        let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
+        let Some(turn) = self.open.shown.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
             return self.refuse(Refusal::NothingToRate);
         };
         let before = std::mem::replace(&mut turn.record.feedback, feedback.clone());
         let id = turn.record.id;
-        self.notice = Some(Notice::Rated(feedback.clone()));
+        self.notes.notice = Some(Notice::Rated(feedback.clone()));
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback, before }] }
     }
 
@@ -48,19 +48,17 @@ impl App {
         stored: Option<Feedback>,
         problem: Problem,
     ) -> Vec<Effect> {
-        let left = self.background.iter_mut().flat_map(|sheet| &mut sheet.turns);
-        if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id)
-            && turn.record.feedback.as_ref() == failed
-        {
-            turn.record.feedback = stored;
+        let turns = self.open.all_mut().flat_map(|conversation| &mut conversation.turns);
+        for turn in turns.filter(|turn| turn.record.id == id && turn.record.feedback.as_ref() == failed) {
+            turn.record.feedback.clone_from(&stored);
         }
-        self.notice = None;
+        self.notes.notice = None;
         self.noting(Some(problem))
     }
 
     /// The last search in the conversations; none after it ended.
     pub fn found(&self) -> Option<&FoundConversations> {
-        self.found.as_ref()
+        self.lists.found.as_ref()
     }
 
     pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
@@ -68,7 +66,7 @@ impl App {
             self.end_search();
             return Vec::new();
         }
-        self.finding = Some(text.clone());
+        self.lists.finding = Some(text.clone());
         vec![self.look_for(text)]
     }
 
@@ -78,19 +76,19 @@ impl App {
 
     /// Ends the search in the conversations.
     pub(super) fn end_search(&mut self) {
-        (self.finding, self.found) = (None, None);
+        (self.lists.finding, self.lists.found) = (None, None);
     }
 
     pub(super) fn found_conversations(&mut self, text: String, found: Vec<Found>) -> Vec<Effect> {
-        if self.finding.as_ref() == Some(&text) {
-            self.found = Some(FoundConversations { text, found });
+        if self.lists.finding.as_ref() == Some(&text) {
+            self.lists.found = Some(FoundConversations { text, found });
         }
         Vec::new()
     }
 
     pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
         // The lists already belong to the domain that is being opened.
-        let listed = self.opening_domain.clone().or(self.domain.as_ref().map(|domain| domain.name.clone()));
+        let listed = self.opening.domain.clone().or(self.domain.as_ref().map(|domain| domain.name.clone()));
         let Some(domain) = listed else { return self.refuse(Refusal::NoDomain) };
         let mut effects = Vec::new();
         if let ConversationChange::Delete(id) = change {
@@ -98,13 +96,13 @@ impl App {
                 return self.refuse(Refusal::BeingAnswered);
             }
             effects = self.stop_unasked_of(id);
-            if self.conversation.as_ref().is_some_and(|open| open.id == id) {
+            if self.open.shown.is(id) {
                 self.show(None, Vec::new());
             }
         }
-        (self.notice, self.problem) = (None, None);
+        (self.notes.notice, self.notes.problem) = (None, None);
         // The change may affect the search result.
-        let looked_for = self.finding.clone();
+        let looked_for = self.lists.finding.clone();
         effects.push(Effect::ChangeConversation { domain, change });
         effects.extend(looked_for.map(|text| self.look_for(text)));
         effects
@@ -115,21 +113,21 @@ impl App {
         let Some((conversation, turns)) = self.finished(index) else {
             return self.refuse(Refusal::NothingToExport);
         };
-        self.problem = None;
+        self.notes.problem = None;
         vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
     }
 
     /// The finished turns of the open conversation, or one of them; none where no turn is finished. The title of an
     /// unsaved conversation is its first question.
     pub fn finished(&self, index: Option<usize>) -> Option<(ConversationRecord, Vec<TurnRecord>)> {
-        let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
+        let chosen = index.map_or(0..self.turns().len(), |index| index..index + 1);
         // A turn that is being answered is not finished; a turn that is being explained is.
-        let is_over = |turn: &&Turn| self.phase.turn() != Some(turn.key) || turn.answer().is_some();
-        let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
+        let is_over = |turn: &&Turn| self.jobs.phase.turn() != Some(turn.key) || turn.answer().is_some();
+        let chosen = self.turns().get(chosen).unwrap_or_default().iter().filter(is_over);
         let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
         let asked_at = turns.first()?.asked_at;
-        let conversation = self.conversation.clone().or_else(|| {
-            let (domain, title) = (self.domain.as_ref()?.name.clone(), self.turns.first()?.record.question.clone());
+        let conversation = self.open.shown.record.clone().or_else(|| {
+            let (domain, title) = (self.domain.as_ref()?.name.clone(), self.turns().first()?.record.question.clone());
             Some(ConversationRecord::not_stored(domain, &title, asked_at))
         })?;
         Some((conversation, turns))
@@ -137,42 +135,42 @@ impl App {
 
     /// Copies the stored turns up to `index` into a new conversation, which is then opened.
     pub(super) fn branch(&mut self, index: usize) -> Vec<Effect> {
-        let turn = self.turns.get(index).filter(|turn| self.phase.turn() != Some(turn.key));
+        let turn = self.turns().get(index).filter(|turn| self.jobs.phase.turn() != Some(turn.key));
         let number = turn.map(|turn| turn.record.number);
-        let (Some(number), Some(conversation)) = (number, &self.conversation) else {
+        let (Some(number), Some(conversation)) = (number, &self.open.shown.record) else {
             return self.refuse(Refusal::NothingToBranch);
         };
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
-        self.problem = None;
+        self.notes.problem = None;
         // Questions wait, because they would continue the old conversation.
-        self.pending_open = Some(PendingOpen::BranchOf(conversation));
+        self.opening.conversation = Some(PendingOpen::BranchOf(conversation));
         vec![Effect::Branch { domain, conversation, number }]
     }
 
     /// Opens a branch, unless the user opened another conversation meanwhile.
     pub(super) fn branched(&mut self, of: ConversationId, branch: ConversationId) -> Vec<Effect> {
-        let is_awaited = self.pending_open == Some(PendingOpen::BranchOf(of));
+        let is_awaited = self.opening.conversation == Some(PendingOpen::BranchOf(of));
         if is_awaited { self.navigate(Navigation::Conversation(branch)) } else { Vec::new() }
     }
 
     /// Writes a conversation of the lists to a file. The open conversation is taken from memory, which may have more
     /// than the history.
     pub(super) fn export_stored(&mut self, conversation: ConversationId, format: Format) -> Vec<Effect> {
-        if self.conversation.as_ref().is_some_and(|open| open.id == conversation) {
+        if self.open.shown.is(conversation) {
             return self.export(None, format);
         }
-        self.problem = None;
+        self.notes.problem = None;
         vec![Effect::ExportStored { conversation, format }]
     }
 
     /// Exports a stored turn as an `eval` question.
     pub(super) fn export_eval_case(&mut self, index: usize) -> Vec<Effect> {
-        let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
-        let (Some(turn), Some(conversation)) = (turn, &self.conversation) else {
+        let turn = self.turns().get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
+        let (Some(turn), Some(conversation)) = (turn, &self.open.shown.record) else {
             return self.refuse(Refusal::NothingToCheck);
         };
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
-        self.problem = None;
+        self.notes.problem = None;
         vec![Effect::WriteEvalCase { domain, conversation, turn }]
     }
 
@@ -182,36 +180,29 @@ impl App {
         conversations: Vec<ConversationRecord>,
         trash: Vec<ConversationRecord>,
     ) -> Vec<Effect> {
-        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
+        let open = self.opening.domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
         if open == Some(domain) {
-            if let Some(shown) = &mut self.conversation
+            if let Some(shown) = &mut self.open.shown.record
                 && let Some(now) = conversations.iter().find(|listed| listed.id == shown.id)
             {
                 shown.clone_from(now);
             }
-            self.conversations = conversations;
-            self.trash = trash;
+            self.lists.conversations = conversations;
+            self.lists.trash = trash;
         }
         Vec::new()
     }
 
     /// Puts a newly stored conversation first in the list, after the pinned ones.
     pub(super) fn list_first(&mut self, conversation: &ConversationRecord) {
-        self.conversations.retain(|known| known.id != conversation.id);
-        let pinned = self.conversations.iter().take_while(|known| known.pinned).count();
-        self.conversations.insert(if conversation.pinned { 0 } else { pinned }, conversation.clone());
-    }
-
-    /// Stores the rating of a turn that has just received its id.
-    pub(super) fn late_rating(&self, id: TurnId) -> Vec<Effect> {
-        let turn = self.turns.iter().find(|turn| turn.record.id == id);
-        let feedback = turn.and_then(|turn| turn.record.feedback.clone());
-        feedback.into_iter().map(|feedback| Effect::RateTurn { id, feedback: Some(feedback), before: None }).collect()
+        self.lists.conversations.retain(|known| known.id != conversation.id);
+        let pinned = self.lists.conversations.iter().take_while(|known| known.pinned).count();
+        self.lists.conversations.insert(if conversation.pinned { 0 } else { pinned }, conversation.clone());
     }
 
     /// The title of a conversation of the open domain.
     pub fn title_of(&self, id: ConversationId) -> Option<&str> {
-        let all = self.conversations.iter().chain(&self.trash);
+        let all = self.lists.conversations.iter().chain(&self.lists.trash);
         all.into_iter().find(|known| known.id == id).map(|known| known.title.as_str())
     }
 }

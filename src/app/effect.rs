@@ -8,22 +8,24 @@ use ragonite_history::{ConversationRecord, Feedback, Format, Place, TurnRecord, 
 use ragonite_inference::GeneratorChoice;
 use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::{Cluster, Method};
-use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::{EarlierQuestion, Hit};
+use ragonite_rag::pipeline::TurnRequest;
+use ragonite_rag::retrieval::Hit;
 
-/// Key of a turn or job in this run of the program; the history gives a turn its id when it is stored.
+/// Key of a turn in this run of the program; the history gives a turn its id when it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnKey(pub u64);
 
-/// How the text of a question is treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wording {
-    /// A question that may need completing.
-    Typed,
-    /// A completed question edited by the user; searched as it is.
-    Edited,
-    /// The completed question of a variant; searched as it is.
-    Again,
+/// Key of work that can be cancelled alone. The job that runs a turn, or explains it for the user, has the number of the
+/// turn; other jobs have numbers that no turn has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u64);
+
+impl TurnKey {
+    /// The job that runs the turn or explains it for the user.
+    #[must_use]
+    pub fn job(self) -> JobId {
+        JobId(self.0)
+    }
 }
 
 /// Why an explanation is computed.
@@ -33,6 +35,44 @@ pub enum Trigger {
     User,
     /// Nobody asked yet: it is computed while the user reads.
     Prefetch,
+}
+
+/// An answer that needs follow-up questions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuggestRequest {
+    /// The completed question.
+    pub question: String,
+    /// The answer with its prompt.
+    pub answer: Answer,
+    /// The hits that were in its prompt.
+    pub hits: Vec<Hit>,
+    /// All questions of the conversation, as typed and completed.
+    pub asked: Vec<String>,
+    /// The model that answered.
+    pub model: GeneratorChoice,
+}
+
+/// An answer to attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainRequest {
+    /// The turn; a prefetch has another job than the turn.
+    pub turn: TurnKey,
+    /// Who requested it.
+    pub demand: Trigger,
+    /// Domain of the turn.
+    pub domain: DomainName,
+    /// Attribution method.
+    pub method: Method,
+    /// The completed question.
+    pub question: String,
+    /// The answer with its prompt.
+    pub answer: Answer,
+    /// The hits that were in its prompt.
+    pub hits: Vec<Hit>,
+    /// Clusters known from a stopped explanation with the same settings.
+    pub known: Vec<Cluster>,
+    /// Settings of the explanation; the prompt limits are those of the answer.
+    pub settings: TurnSettings,
 }
 
 /// A change of a conversation.
@@ -79,90 +119,13 @@ pub enum Effect {
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.
     OpenConversation(ConversationId),
-    /// Complete a question. Answered by `QuestionCompleted`, preceded by `QuestionTranslated` where the documents
-    /// have another language.
-    RewriteQuestion {
-        turn: TurnKey,
-        /// Domain of the turn.
-        domain: DomainName,
-        /// The question as typed.
-        question: String,
-        /// How the question is treated.
-        wording: Wording,
-        /// The turns before it, oldest first.
-        past: Vec<HistoryTurn>,
-        /// Settings of the turn.
-        settings: Box<TurnSettings>,
-    },
-    /// Search. Answered by `HitsRetrieved`.
-    Retrieve {
-        turn: TurnKey,
-        /// Domain of the turn.
-        domain: DomainName,
-        /// The completed question.
-        query: String,
-        /// The question as typed.
-        question: String,
-        /// The completed question in the language of the documents, where it has another.
-        translated: Option<String>,
-        /// The turns before it, oldest first.
-        earlier: Vec<EarlierQuestion>,
-        /// Settings of the turn.
-        settings: Box<TurnSettings>,
-    },
-    /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
-    GenerateAnswer {
-        turn: TurnKey,
-        /// Domain of the turn.
-        domain: DomainName,
-        /// The completed question.
-        question: String,
-        /// The question as typed: the answer has its language.
-        typed: String,
-        /// The turns before it, oldest first.
-        past: Vec<HistoryTurn>,
-        /// The evidence, best first.
-        hits: Vec<Hit>,
-        /// Settings of the turn.
-        settings: Box<TurnSettings>,
-    },
+    /// Answer a question. Answered by `QuestionTranslated` where the documents have another language,
+    /// `QuestionCompleted`, `HitsRetrieved`, `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
+    RunTurn { turn: TurnKey, domain: DomainName, request: Box<TurnRequest> },
     /// Generate follow-up questions. Answered by `QuestionsSuggested`.
-    Suggest {
-        /// Key of the job, so that it can be cancelled alone.
-        turn: TurnKey,
-        /// The completed question.
-        question: String,
-        /// The answer with its prompt.
-        answer: Box<Answer>,
-        /// The hits that were in its prompt.
-        hits: Vec<Hit>,
-        /// All questions of the conversation, as typed and completed.
-        asked: Vec<String>,
-        /// The model that answered.
-        model: GeneratorChoice,
-    },
-    /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
-    Explain {
-        /// Key of the job: that of the turn, or its own for a prefetch, so that it can be cancelled alone.
-        turn: TurnKey,
-        of: TurnKey,
-        /// Who requested it.
-        demand: Trigger,
-        /// Domain of the turn.
-        domain: DomainName,
-        /// Attribution method.
-        method: Method,
-        /// The completed question.
-        question: String,
-        /// The answer with its prompt.
-        answer: Box<Answer>,
-        /// The hits that were in its prompt.
-        hits: Vec<Hit>,
-        /// Clusters known from a stopped explanation with the same settings.
-        known: Vec<Cluster>,
-        /// Settings of the explanation; the prompt limits are those of the answer.
-        settings: Box<TurnSettings>,
-    },
+    Suggest { job: JobId, request: Box<SuggestRequest> },
+    /// Attribute an answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
+    Explain { job: JobId, request: Box<ExplainRequest> },
     /// Store a turn as a whole, over its earlier version where there is one. Answered by `TurnSaved`.
     SaveTurn {
         turn: TurnKey,
@@ -232,8 +195,7 @@ pub enum Effect {
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// Rank evidences densely with some parts of their context only. Answered by `ContextTried`.
     TryContext {
-        /// The job.
-        turn: TurnKey,
+        job: JobId,
         domain: DomainName,
         query: String,
         evidences: Vec<EvidenceId>,
@@ -242,15 +204,14 @@ pub enum Effect {
     },
     /// Load the text of a document. Answered by `DocumentLoaded`.
     LoadDocument {
-        /// The job.
-        turn: TurnKey,
+        job: JobId,
         domain: DomainName,
         document: DocumentId,
         /// The hit; its text is not left out.
         hit: EvidenceId,
     },
-    /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
-    CancelTurn(TurnKey),
+    /// Stop a job. Answered by `JobCanceled` once it has stopped.
+    CancelJob(JobId),
     /// Copy a text through the terminal. Answered by `Done` or `Failed`.
     CopyByTerminal {
         /// Kind of the text.

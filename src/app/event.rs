@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Problem, Refusal, TurnKey, Variation};
+use super::{
+    ConversationChange, Copied, DocumentPart, JobId, MissingModels, Notice, Problem, Refusal, TurnKey, Variation,
+};
 use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use ragonite_config::{ProfileReason, SettingsOverride};
 use ragonite_document::evidence::{ContextParts, TableGrid};
@@ -280,11 +282,11 @@ pub enum Event {
     },
     /// Models are being loaded, or are loaded.
     EngineChanged(EngineStatus),
-    /// Precedes the answer to `RewriteQuestion`: the translation of the completed question.
+    /// The question of a turn was translated.
     QuestionTranslated { turn: TurnKey, translation: Box<Translation> },
-    /// Answer to `RewriteQuestion`.
+    /// The question of a turn is complete, and the search begins.
     QuestionCompleted { turn: TurnKey, rewrite: Box<Rewrite> },
-    /// Answer to `Retrieve`.
+    /// The search of a turn is over, and the answer begins.
     HitsRetrieved {
         turn: TurnKey,
         /// The search.
@@ -314,11 +316,11 @@ pub enum Event {
         /// Clean text to append.
         text: String,
     },
-    /// Answer to `GenerateAnswer`.
+    /// Answer to `RunTurn`.
     AnswerFinished { turn: TurnKey, answer: Box<Answer> },
     /// Progress of `Explain`.
     AttributionAdvanced {
-        turn: TurnKey,
+        job: JobId,
         /// Clusters settled.
         done: usize,
         /// Clusters in all; 0 until they are counted.
@@ -329,13 +331,12 @@ pub enum Event {
     },
     /// Answer to `Suggest`.
     QuestionsSuggested {
-        /// The job.
-        turn: TurnKey,
+        job: JobId,
         /// Follow-up questions; may be empty.
         questions: Vec<String>,
     },
     /// Answer to `Explain`.
-    AttributionFinished { turn: TurnKey, attribution: Box<Attribution> },
+    AttributionFinished { job: JobId, attribution: Box<Attribution> },
     /// Answer to `SaveTurn`.
     TurnSaved {
         turn: TurnKey,
@@ -370,8 +371,7 @@ pub enum Event {
     },
     /// Answer to `TryContext`.
     ContextTried {
-        /// The job.
-        turn: TurnKey,
+        job: JobId,
         /// The sources that still exist, in their order.
         tried: Vec<AblatedHit>,
     },
@@ -381,10 +381,10 @@ pub enum Event {
         /// Its text in order; empty where the document is gone.
         parts: Result<Arc<[DocumentPart]>, Problem>,
     },
-    /// A stage of a turn failed.
-    TurnFailed { turn: TurnKey, problem: Problem },
-    /// The work for a turn has stopped.
-    TurnCanceled { turn: TurnKey },
+    /// A job failed.
+    JobFailed { job: JobId, problem: Problem },
+    /// A cancelled job has stopped.
+    JobCanceled { job: JobId },
     /// Answer to `Branch`.
     ConversationBranched {
         /// The conversation that was copied.
@@ -414,8 +414,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// The turn or job of the event.
-    pub(super) fn turn(&self) -> Option<TurnKey> {
+    /// The job of the event; an event of a turn belongs to the job that runs the turn.
+    pub(super) fn job(&self) -> Option<JobId> {
         match self {
             Self::QuestionTranslated { turn, .. }
             | Self::QuestionCompleted { turn, .. }
@@ -424,13 +424,13 @@ impl Event {
             | Self::PromptRead { turn, .. }
             | Self::AnswerGrew { turn, .. }
             | Self::AnswerFinished { turn, .. }
-            | Self::AttributionAdvanced { turn, .. }
-            | Self::QuestionsSuggested { turn, .. }
-            | Self::AttributionFinished { turn, .. }
             | Self::TurnSaved { turn, .. }
-            | Self::SaveFailed { turn, .. }
-            | Self::TurnFailed { turn, .. }
-            | Self::TurnCanceled { turn } => Some(*turn),
+            | Self::SaveFailed { turn, .. } => Some(turn.job()),
+            Self::AttributionAdvanced { job, .. }
+            | Self::QuestionsSuggested { job, .. }
+            | Self::AttributionFinished { job, .. }
+            | Self::JobFailed { job, .. }
+            | Self::JobCanceled { job } => Some(*job),
             _ => None,
         }
     }

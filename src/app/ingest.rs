@@ -36,7 +36,7 @@ impl App {
         if let Some(refusal) = refusal {
             return self.refuse(refusal);
         }
-        self.problem = None;
+        self.notes.problem = None;
         self.ingesting = Some(Ingesting { domain: domain.clone(), progress: None, canceling: false });
         vec![Effect::Ingest { domain, path }]
     }
@@ -61,16 +61,16 @@ impl App {
             }
             Event::IngestFinished(report) => {
                 let made = running.domain.clone();
-                self.notice = Some(Notice::Read(report));
+                self.notes.notice = Some(Notice::Read(report));
                 self.ingesting = None;
                 let mut effects = vec![Effect::ListDomains];
                 effects.extend(self.open_made(made));
                 return effects;
             }
             Event::IngestCanceled => {
-                self.notice = Some(Notice::StoppedReading(running.domain.clone()));
+                self.notes.notice = Some(Notice::StoppedReading(running.domain.clone()));
             }
-            Event::IngestFailed(problem) => self.problem = Some(problem.into()),
+            Event::IngestFailed(problem) => self.notes.problem = Some(problem.into()),
             _ => return Vec::new(),
         }
         self.ingesting = None;
@@ -84,18 +84,18 @@ impl App {
         {
             open.clone_from(listed);
         }
-        self.domains = Some(domains);
+        self.lists.domains = Some(domains);
         Vec::new()
     }
 
     /// Opens a new domain where none is open.
     pub(super) fn open_made(&mut self, domain: DomainName) -> Vec<Effect> {
-        if self.domain.is_some() || self.opening_domain.is_some() || self.is_busy() {
+        if self.domain.is_some() || self.opening.domain.is_some() || self.is_busy() {
             return Vec::new();
         }
-        let notice = self.notice.take();
+        let notice = self.notes.notice.take();
         let effects = self.navigate(Navigation::Domain(domain));
-        self.notice = notice;
+        self.notes.notice = notice;
         effects
     }
 }

@@ -46,15 +46,15 @@ impl App {
             return None;
         }
         let is_empty = |domain: &DomainSummary| domain.documents == 0 && domain.problem.is_none();
-        let nothing_to_open = self.domain.is_none() && self.opening_domain.is_none();
-        let nothing_to_ask = self.domains.as_ref().is_some_and(|domains| domains.iter().all(is_empty));
+        let nothing_to_open = self.domain.is_none() && self.opening.domain.is_none();
+        let nothing_to_ask = self.lists.domains.as_ref().is_some_and(|domains| domains.iter().all(is_empty));
         (nothing_to_open && nothing_to_ask).then_some(Effect::ListDomains)
     }
 
     /// Whether a repeated check found no change, so that the screen stays.
     pub fn is_known(&self, event: &Event) -> bool {
         match event {
-            Event::DomainsListed(domains) => self.domains.as_ref() == Some(domains),
+            Event::DomainsListed(domains) => self.lists.domains.as_ref() == Some(domains),
             Event::ModelsLooked { missing, generators } => {
                 self.missing_models == *missing && self.settings.generators == *generators
             }

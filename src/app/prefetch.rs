@@ -5,97 +5,96 @@
 //! Invariants: nothing waits for a prefetch; a request for the same explanation adopts the running one.
 //! Not here: what runs on battery (`workers`), requested explanations (`steps`).
 
-use super::state::{App, Phase};
+use super::state::{App, Phase, UnaskedJob};
 use super::turn::Purpose;
-use super::{Effect, Event, Trigger, TurnKey};
+use super::{Effect, Event, JobId, Trigger, TurnKey};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead, Method};
 
 impl App {
     /// The turn that is being prefetched.
     pub fn prefetching(&self) -> Option<TurnKey> {
-        self.prefetch.map(|(_, turn)| turn).filter(|_| !self.is_busy())
+        self.jobs.prefetch.map(|job| job.turn).filter(|_| !self.is_busy())
     }
 
     /// Prefetches the explanation of a new answer, where configured and idle.
     pub(super) fn prefetch_explanation(&mut self, key: TurnKey) -> Vec<Effect> {
         let method = self.method();
-        // Background conversations are not prefetched.
-        let is_idle =
-            !self.is_busy() && self.prefetch.is_none() && self.suggesting.is_none() && self.background_domain.is_none();
+        let is_idle = !self.is_busy() && self.jobs.prefetch.is_none() && self.jobs.suggesting.is_none();
         if self.settings.explain_ahead == ExplainAhead::Off || !is_idle || !method.asks_the_model() {
             return Vec::new();
         }
         let is_worth_it = |at: &usize| {
-            let turn = &self.turns[*at];
+            let turn = &self.turns()[*at];
             let is_answered = turn.is_answered() && turn.answer().is_some_and(|answer| answer.answered);
             turn.key == key && is_answered && turn.variant().is_none() && turn.record.trace.attribution.is_none()
         };
-        let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
-        let job = self.next_key();
+        // Only the shown conversation is prefetched.
+        let Some(index) = (0..self.turns().len()).find(is_worth_it) else { return Vec::new() };
+        let job = self.next_job();
         let explanation = self.explanation(index, method, Purpose::Answer, job, Trigger::Prefetch);
         if explanation.is_some() {
-            self.prefetch = Some((job, key));
+            self.jobs.prefetch = Some(UnaskedJob { job, turn: key });
         }
         explanation.into_iter().collect()
     }
 
     /// Turns the running prefetch into the requested explanation. False where it is another one or none runs.
     pub(super) fn adopt_prefetch(&mut self, index: usize, method: Method, purpose: Purpose) -> bool {
-        let Some(turn) = self.turns.get(index) else { return false };
+        let Some(turn) = self.turns().get(index) else { return false };
         let (key, explaining) = (turn.key, turn.explaining.as_ref());
         let wanted = AttributionSettings { method, ..self.turn_settings().attribution };
         let wanted = turn.record.trace.explained_next(wanted);
         let is_same = explaining.is_some_and(|one| one.purpose == purpose && one.settings == wanted);
         let is_it = self.prefetching() == Some(key) && is_same;
         if is_it {
-            self.problem = None;
-            self.phase = Phase::Explaining(key);
+            self.notes.problem = None;
+            self.jobs.phase = Phase::Explaining(key);
         }
         is_it
     }
 
     /// The job that explains a turn, for cancellation.
-    pub(super) fn job_of(&self, key: TurnKey) -> TurnKey {
-        self.prefetch.filter(|(_, turn)| *turn == key).map_or(key, |(job, _)| job)
+    pub(super) fn job_of(&self, key: TurnKey) -> JobId {
+        self.jobs.prefetch.filter(|prefetch| prefetch.turn == key).map_or(key.job(), |prefetch| prefetch.job)
     }
 
     /// Handles an event of the prefetch; none where the event is of another job.
     pub(super) fn prefetch_event(&mut self, event: &Event) -> Option<Vec<Effect>> {
-        let (job, key) = self.prefetch?;
-        if event.turn() == Some(key) && self.phase == Phase::Explaining(key) {
+        let UnaskedJob { job, turn: key } = self.jobs.prefetch?;
+        if event.job() == Some(key.job()) && self.jobs.phase == Phase::Explaining(key) {
             // A late event of the answer.
             return Some(Vec::new());
         }
-        if event.turn() != Some(job) {
+        if event.job() != Some(job) {
             return None;
         }
         Some(match event {
             Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, *done, *total, clusters),
             Event::AttributionFinished { attribution, .. } => {
-                self.prefetch = None;
+                self.jobs.prefetch = None;
                 self.explained(key, (**attribution).clone())
             }
-            Event::TurnFailed { problem, .. } if self.phase == Phase::Explaining(key) => {
-                self.prefetch = None;
+            Event::JobFailed { problem, .. } if self.jobs.phase == Phase::Explaining(key) => {
+                self.jobs.prefetch = None;
                 self.stop_explaining(key, Some(problem.clone()))
             }
-            Event::TurnFailed { .. } | Event::TurnCanceled { .. } => self.prefetch_ended(key),
+            Event::JobFailed { .. } | Event::JobCanceled { .. } => self.prefetch_ended(key),
             _ => return None,
         })
     }
 
     /// Cancels the prefetch, because the generator is needed.
     pub(super) fn stop_prefetch(&mut self) -> Vec<Effect> {
-        let Some((job, key)) = self.prefetch else { return Vec::new() };
-        let mut effects = vec![Effect::CancelTurn(job)];
-        effects.extend(self.with_conversation_of(key, |app| app.prefetch_ended(key)));
+        let Some(UnaskedJob { job, turn }) = self.jobs.prefetch else { return Vec::new() };
+        let mut effects = vec![Effect::CancelJob(job)];
+        effects.extend(self.prefetch_ended(turn));
         effects
     }
 
     /// Ends the prefetch silently and keeps its clusters.
     fn prefetch_ended(&mut self, key: TurnKey) -> Vec<Effect> {
-        self.prefetch = None;
-        if self.phase == Phase::Explaining(key) { self.stop_explaining(key, None) } else { self.keep_stopped(key) }
+        self.jobs.prefetch = None;
+        if self.jobs.phase == Phase::Explaining(key) { self.stop_explaining(key, None) } else { self.keep_stopped(key) }
     }
 }
 
@@ -115,22 +114,15 @@ mod tests {
             app.handle(event);
         }
         let effects = app.handle(answered(1, "a"));
-        let [Effect::SaveTurn { .. }, Effect::Explain { turn, of, demand, .. }] = &effects[..] else {
-            panic!("{effects:?}")
-        };
-        assert_eq!((*turn, *of, *demand), (TurnKey(2), TurnKey(1), Trigger::Prefetch));
+        let [Effect::SaveTurn { .. }, Effect::Explain { job, request }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*job, request.turn, request.demand), (JobId(2), TurnKey(1), Trigger::Prefetch));
         app.handle(saved(1));
         assert_eq!((app.prefetching(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
         app
     }
 
     fn one_is_known() -> Event {
-        Event::AttributionAdvanced {
-            turn: TurnKey(2),
-            done: 1,
-            total: 3,
-            clusters: vec![known(1, Provenance::Verified)],
-        }
+        Event::AttributionAdvanced { job: JobId(2), done: 1, total: 3, clusters: vec![known(1, Provenance::Verified)] }
     }
 
     #[test]
@@ -138,14 +130,13 @@ mod tests {
         let mut app = explained_ahead();
         assert_eq!(app.handle(one_is_known()), []);
         let effects = app.handle(asked("more"));
-        let [Effect::CancelTurn(job), Effect::SaveTurn { record, .. }, Effect::RewriteQuestion { .. }] = &effects[..]
-        else {
+        let [Effect::CancelJob(job), Effect::SaveTurn { record, .. }, Effect::RunTurn { .. }] = &effects[..] else {
             panic!("{effects:?}")
         };
-        assert_eq!(*job, TurnKey(2));
+        assert_eq!(*job, JobId(2));
         assert_eq!(record.trace.attribution.as_ref().map(|known| (known.clusters.len(), known.missing)), Some((1, 2)));
         assert!(app.is_busy() && app.prefetching().is_none());
-        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(2) }), [], "it is over already");
+        assert_eq!(app.handle(Event::JobCanceled { job: JobId(2) }), [], "it is over already");
         assert!(app.is_busy());
     }
 
@@ -155,10 +146,10 @@ mod tests {
         app.handle(one_is_known());
         assert_eq!(app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual }), []);
         assert_eq!((app.phase(), app.prefetching()), (Phase::Explaining(TurnKey(1)), None));
-        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }), [], "its answer is there");
+        assert_eq!(app.handle(Event::JobCanceled { job: JobId(1) }), [], "its answer is there");
         assert_eq!(app.phase(), Phase::Explaining(TurnKey(1)));
-        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
-        let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelJob(JobId(2))]);
+        let effects = app.handle(Event::JobCanceled { job: JobId(2) });
         assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]), "{effects:?}");
         assert_eq!((app.phase(), app.turns()[0].explaining.is_none()), (Phase::Idle, true));
     }
@@ -175,12 +166,12 @@ mod tests {
     fn another_explanation_stops_the_one_that_runs_ahead_and_so_does_the_key_that_stops() {
         let mut app = explained_ahead();
         let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
-        let [Effect::CancelTurn(job), Effect::Explain { turn, demand, .. }] = &effects[..] else {
+        let [Effect::CancelJob(stopped), Effect::Explain { job, request }] = &effects[..] else {
             panic!("{effects:?}")
         };
-        assert_eq!((*job, *turn, *demand), (TurnKey(2), TurnKey(1), Trigger::User));
+        assert_eq!((*stopped, *job, request.demand), (JobId(2), JobId(1), Trigger::User));
         let mut app = explained_ahead();
-        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelJob(JobId(2))]);
         assert_eq!((app.prefetching(), app.turns()[0].explaining.is_none()), (None, true));
     }
 
@@ -191,15 +182,13 @@ mod tests {
         app.handle(Event::ConversationStarted);
         assert_eq!(app.turns().len(), 0);
         let effects = app.handle(asked("elsewhere"));
-        assert!(effects.contains(&Effect::CancelTurn(TurnKey(2))), "{effects:?}");
+        assert!(effects.contains(&Effect::CancelJob(JobId(2))), "{effects:?}");
         let kept = effects.iter().find_map(|effect| match effect {
             Effect::SaveTurn { turn: TurnKey(1), record, .. } => record.trace.attribution.as_ref(),
             _ => None,
         });
         assert_eq!(kept.map(|known| known.clusters.len()), Some(1));
-        assert!(
-            app.is_busy() && app.background.iter().flat_map(|sheet| &sheet.turns).all(|turn| turn.explaining.is_none())
-        );
+        assert!(app.is_busy() && app.open.turns().all(|turn| turn.explaining.is_none()));
     }
 
     #[test]
@@ -207,8 +196,8 @@ mod tests {
         let mut app = explained_ahead();
         app.settings.turn.attribution.temperature = 0.5;
         let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
-        let [Effect::CancelTurn(job), Effect::Explain { turn, .. }] = &effects[..] else { panic!("{effects:?}") };
-        assert_eq!((*job, *turn), (TurnKey(2), TurnKey(1)));
+        let [Effect::CancelJob(stopped), Effect::Explain { job, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*stopped, *job), (JobId(2), JobId(1)));
     }
 
     #[test]
@@ -218,13 +207,13 @@ mod tests {
         assert!(matches!(&app.handle(delete(8))[..], [Effect::ChangeConversation { .. }]));
         assert_eq!(app.prefetching(), Some(TurnKey(1)));
         let effects = app.handle(delete(7));
-        assert_eq!(effects[0], Effect::CancelTurn(TurnKey(2)), "{effects:?}");
+        assert_eq!(effects[0], Effect::CancelJob(JobId(2)), "{effects:?}");
     }
 
     #[test]
     fn nobody_is_told_when_an_explanation_ahead_fails() {
         let mut app = explained_ahead();
-        assert_eq!(app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() }), []);
+        assert_eq!(app.handle(Event::JobFailed { job: JobId(2), problem: problem() }), []);
         assert_eq!((app.problem(), app.prefetching(), app.phase()), (None, None, Phase::Idle));
     }
 }

@@ -12,6 +12,25 @@ use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
 use ragonite_rag::prompt::{AnswerPrompt, TokenBudget};
 
+/// Overrides of the settings by domains.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct DomainSettings {
+    /// Those of the open domain.
+    pub(super) overrides: SettingsOverride,
+    /// Those of another domain whose settings are shown.
+    pub(super) other: Option<OtherDomain>,
+    /// Pending edits of the overrides.
+    pub(super) edits: usize,
+    pub(super) loaded: Option<Loaded>,
+}
+
+/// The overrides of a domain that is not open.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OtherDomain {
+    domain: DomainName,
+    overrides: SettingsOverride,
+}
+
 /// The overrides of a domain that is being opened.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Loaded {
@@ -28,19 +47,19 @@ impl App {
 
     /// The overrides of the open domain.
     pub fn changes(&self) -> &SettingsOverride {
-        &self.overrides
+        &self.domain_settings.overrides
     }
 
     /// The overrides of a domain, open or not; none where they are not loaded.
     pub fn changes_of(&self, domain: &DomainName) -> Option<&SettingsOverride> {
         if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
-            return Some(&self.overrides);
+            return Some(&self.domain_settings.overrides);
         }
-        self.other_overrides.as_ref().filter(|(other, _)| other == domain).map(|(_, changes)| changes)
+        self.domain_settings.other.as_ref().filter(|other| other.domain == *domain).map(|other| &other.overrides)
     }
 
     pub(super) fn want_settings_of(&mut self, domain: DomainName) -> Vec<Effect> {
-        self.other_overrides = None;
+        self.domain_settings.other = None;
         vec![Effect::LoadSettings(domain)]
     }
 
@@ -50,7 +69,7 @@ impl App {
         changes: SettingsOverride,
         problem: Option<Problem>,
     ) -> Vec<Effect> {
-        self.other_overrides = Some((domain, changes));
+        self.domain_settings.other = Some(OtherDomain { domain, overrides: changes });
         problem.map(|problem| self.noting(Some(problem))).unwrap_or_default()
     }
 
@@ -59,20 +78,20 @@ impl App {
         if self.domain.as_ref().is_some_and(|open| open.name == domain) {
             return self.change_settings(changes);
         }
-        let Some((_, known)) = self.other_overrides.as_mut().filter(|(other, _)| *other == domain) else {
+        let Some(known) = self.domain_settings.other.as_mut().filter(|other| other.domain == domain) else {
             return Vec::new();
         };
-        if changes == *known {
+        if changes == known.overrides {
             return Vec::new();
         }
-        let edit = changes.since(known);
-        *known = changes;
+        let edit = changes.since(&known.overrides);
+        known.overrides = changes;
         vec![Effect::SaveSettings { domain, edit }]
     }
 
     /// Settings of the next question.
     pub fn turn_settings(&self) -> TurnSettings {
-        self.overrides.applied_to(&self.settings.turn)
+        self.domain_settings.overrides.applied_to(&self.settings.turn)
     }
 
     /// Id of the profile's reranker, where it has one.
@@ -115,10 +134,10 @@ impl App {
     /// Estimated token budget of the next prompt with this question. The prompt prefix of the domain counts as the
     /// default.
     pub fn next_prompt(&self, question: &str) -> Option<TokenBudget> {
-        let (past, settings) = (self.history(), self.turn_settings().prompt);
+        let (past, settings) = (self.open.shown.history(self.settings.past_turns), self.turn_settings().prompt);
         let language = settings.language.wanted().unwrap_or_else(|| Language::of(question));
         let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
-        let before = self.turns.iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
+        let before = self.turns().iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
         TokenBudget::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
     }
 
@@ -128,18 +147,18 @@ impl App {
         changes: SettingsOverride,
         problem: Option<Problem>,
     ) -> Vec<Effect> {
-        if self.opening_domain.as_ref() == Some(&domain) {
-            self.loaded = Some(Loaded { domain, changes, problem });
+        if self.opening.domain.as_ref() == Some(&domain) {
+            self.domain_settings.loaded = Some(Loaded { domain, changes, problem });
         }
         Vec::new()
     }
 
     /// Applies the overrides of a domain that has been opened.
     pub(super) fn use_settings_of(&mut self, domain: &DomainName) {
-        (self.overrides, self.edits) = (SettingsOverride::default(), 0);
-        if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
-            self.overrides = loaded.changes;
-            self.problem = loaded.problem.map(Notification::from).or(self.problem.take());
+        (self.domain_settings.overrides, self.domain_settings.edits) = (SettingsOverride::default(), 0);
+        if let Some(loaded) = self.domain_settings.loaded.take().filter(|loaded| loaded.domain == *domain) {
+            self.domain_settings.overrides = loaded.changes;
+            self.notes.problem = loaded.problem.map(Notification::from).or(self.notes.problem.take());
         }
     }
 
@@ -147,12 +166,12 @@ impl App {
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else {
             return self.refuse(Refusal::SettingsOfNoDomain);
         };
-        if changes == self.overrides {
+        if changes == self.domain_settings.overrides {
             return Vec::new();
         }
-        let edit = changes.since(&self.overrides);
-        self.overrides = changes;
-        self.edits += 1;
+        let edit = changes.since(&self.domain_settings.overrides);
+        self.domain_settings.overrides = changes;
+        self.domain_settings.edits += 1;
         vec![Effect::SaveSettings { domain, edit }]
     }
 
@@ -165,11 +184,11 @@ impl App {
         if self.domain.as_ref().is_none_or(|open| open.name != *domain) {
             return kept.err().map(|problem| self.noting(Some(problem))).unwrap_or_default();
         }
-        self.edits = self.edits.saturating_sub(1);
+        self.domain_settings.edits = self.domain_settings.edits.saturating_sub(1);
         match kept {
             Err(problem) => return self.noting(Some(problem)),
             // While edits are pending, the file is behind.
-            Ok(changes) if self.edits == 0 => self.overrides = changes,
+            Ok(changes) if self.domain_settings.edits == 0 => self.domain_settings.overrides = changes,
             Ok(_) => {}
         }
         Vec::new()

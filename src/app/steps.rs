@@ -1,19 +1,21 @@
 //! The steps of a turn: rewrite, retrieve, answer, save; explain, save again.
 //!
-//! Invariants: an event of another turn than the running one changes nothing; a cancelled turn takes no further step;
-//! saves of a new conversation wait until the first save has returned its id.
+//! Invariant: an event of another turn than the running one changes nothing.
+//! Not here: the pipeline itself (`ragonite_rag::pipeline`), storing (`conversation`).
 
-use time::OffsetDateTime;
+use time::{OffsetDateTime, UtcOffset};
 
 use super::context::Fetched;
+use super::conversation::SavedTurn;
 use super::notification::Notification;
-use super::state::{App, Phase};
-use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, Refusal, Trigger, TurnKey, Wording};
+use super::state::{App, Phase, UnaskedJob};
+use super::turn::{Explaining, PromptSize, Purpose, Reading, Turn};
+use super::{Effect, Event, ExplainRequest, JobId, Problem, Refusal, SuggestRequest, Trigger, TurnKey};
 use ragonite_base::{DomainName, TurnId};
-use ragonite_history::{ConversationRecord, Outcome, Trace, TurnRecord};
+use ragonite_history::{Outcome, Trace, TurnRecord};
 use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
+use ragonite_rag::pipeline::{TurnRequest, TurnSettings, Wording};
 use ragonite_rag::retrieval::Retrieved;
 
 /// A new turn.
@@ -44,16 +46,40 @@ impl App {
             completed: question.to_owned(),
             trace: Trace {
                 settings: Some(settings.clone()),
-                domain_settings: self.overrides.keys(),
+                domain_settings: self.domain_settings.overrides.keys(),
                 ..Trace::default()
             },
             at,
         };
         let key = self.begin(asked);
-        let question = question.to_owned();
+        self.run_turn(key, domain, question.to_owned(), wording, settings)
+    }
+
+    /// Runs a turn that has begun.
+    pub(super) fn run_turn(
+        &mut self,
+        turn: TurnKey,
+        domain: DomainName,
+        text: String,
+        wording: Wording,
+        settings: TurnSettings,
+    ) -> Vec<Effect> {
         let mut effects = self.stop_unasked();
-        let (past, settings) = (self.history_before(key), Box::new(settings));
-        effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past, settings });
+        let shown = &self.open.shown;
+        let Some(record) = shown.turn(turn).map(|turn| &turn.record) else { return effects };
+        // An edited question is searched alone, because the earlier questions include the one it corrects.
+        let first = shown.turn(shown.first_asked(turn)).and_then(|first| first.record.trace.rewrite.as_ref());
+        let is_edited = first.map_or(wording == Wording::Edited, |first| first.how == RewriteHow::Edited);
+        let request = TurnRequest {
+            question: record.question.clone(),
+            text,
+            wording,
+            past: self.history_before(turn),
+            earlier: if is_edited { Vec::new() } else { self.earlier_questions(turn) },
+            today: Some(record.asked_at.to_offset(UtcOffset::UTC).date()),
+            settings,
+        };
+        effects.push(Effect::RunTurn { turn, domain, request: Box::new(request) });
         effects
     }
 
@@ -80,8 +106,8 @@ impl App {
 
     /// Appends a turn to the conversation and runs it.
     pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
-        self.problem = None;
-        if self.turns.is_empty() {
+        self.notes.problem = None;
+        if self.turns().is_empty() {
             // The search result would lack the new conversation.
             self.end_search();
         }
@@ -99,7 +125,7 @@ impl App {
         };
         let record = TurnRecord {
             id: TurnId(0),
-            number: self.turns.iter().map(|turn| turn.record.number).max().unwrap_or(0).saturating_add(1),
+            number: self.turns().iter().map(|turn| turn.record.number).max().unwrap_or(0).saturating_add(1),
             question: asked.question,
             completed_question: asked.completed,
             outcome: Outcome::Canceled,
@@ -107,8 +133,8 @@ impl App {
             feedback: None,
             trace,
         };
-        self.turns.push(Turn::of(key, record));
-        self.phase = Phase::Rewriting(key);
+        self.open.shown.turns.push(Turn::of(key, record));
+        self.jobs.phase = Phase::Rewriting(key);
         key
     }
 
@@ -119,7 +145,7 @@ impl App {
         if self.is_opening() {
             return self.refuse(Refusal::Opening);
         }
-        let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
+        let Some(turn) = self.turns().get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToExplain);
         };
         let generator = &turn.record.trace.generator;
@@ -138,9 +164,9 @@ impl App {
             return Vec::new();
         }
         let mut effects = self.stop_unasked();
-        if let Some(explanation) = self.explanation(index, method, purpose, key, Trigger::User) {
-            self.problem = None;
-            self.phase = Phase::Explaining(key);
+        if let Some(explanation) = self.explanation(index, method, purpose, key.job(), Trigger::User) {
+            self.notes.problem = None;
+            self.jobs.phase = Phase::Explaining(key);
             effects.push(explanation);
         }
         effects
@@ -152,15 +178,15 @@ impl App {
         index: usize,
         method: Method,
         purpose: Purpose,
-        job: TurnKey,
+        job: JobId,
         demand: Trigger,
     ) -> Option<Effect> {
         let domain = self.domain_name()?;
         let mut settings = self.turn_settings();
         settings.attribution.method = method;
-        let turn = self.turns.get_mut(index)?;
+        let turn = self.open.shown.turns.get_mut(index)?;
         let hits = turn.hits_in_prompt();
-        let answer = Box::new(turn.record.trace.answer.clone()?);
+        let answer = turn.record.trace.answer.clone()?;
         if !turn.record.trace.generator.is_empty() {
             settings.model = turn.record.trace.generator.parse().unwrap_or_default();
         }
@@ -176,9 +202,9 @@ impl App {
         }
         let with = settings.attribution.clone();
         turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
-        let (of, question) = (turn.key, turn.record.completed_question.clone());
-        let settings = Box::new(settings);
-        Some(Effect::Explain { turn: job, of, demand, domain, method, question, answer, hits, known, settings })
+        let (turn, question) = (turn.key, turn.record.completed_question.clone());
+        let request = ExplainRequest { turn, demand, domain, method, question, answer, hits, known, settings };
+        Some(Effect::Explain { job, request: Box::new(request) })
     }
 
     fn refuse_while_busy(&mut self) -> Vec<Effect> {
@@ -188,7 +214,7 @@ impl App {
 
     /// Whether an earlier explanation by `method` with the current settings exists.
     pub fn is_explained_by(&self, index: usize, method: Method) -> bool {
-        let earlier = self.turns.get(index).and_then(|turn| turn.record.trace.earlier(method));
+        let earlier = self.turns().get(index).and_then(|turn| turn.record.trace.earlier(method));
         let now = AttributionSettings { method, ..self.turn_settings().attribution };
         // An explanation without group test is as good as one with it.
         let is_as_good = |with: &AttributionSettings| {
@@ -202,13 +228,13 @@ impl App {
         if self.is_busy() {
             return self.refuse_while_busy();
         }
-        let Some(turn) = self.turns.get_mut(index) else { return Vec::new() };
+        let Some(turn) = self.open.shown.turns.get_mut(index) else { return Vec::new() };
         let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return Vec::new() };
         turn.record.trace.attribute(earlier.attribution, earlier.settings);
         turn.problem = None;
         turn.add_up_timings();
         let key = turn.key;
-        self.problem = None;
+        self.notes.problem = None;
         self.save(key)
     }
 
@@ -218,19 +244,23 @@ impl App {
             return Vec::new();
         }
         // A variant has the suggestions of its original.
-        let Some(turn) = self.turn(key).filter(|turn| turn.variant().is_none()) else { return Vec::new() };
+        let Some(conversation) = self.open.of(key) else { return Vec::new() };
+        let Some(turn) = conversation.turn(key).filter(|turn| turn.variant().is_none()) else { return Vec::new() };
         let Some(answer) = turn.answer().filter(|answer| answer.answered).cloned() else { return Vec::new() };
         let (question, hits) = (turn.record.completed_question.clone(), turn.hits_in_prompt());
         let model = turn.record.trace.settings.as_ref().map(|with| with.model.clone()).unwrap_or_default();
         let wordings = |turn: &Turn| [turn.record.question.clone(), turn.record.completed_question.clone()];
-        let asked = self.turns.iter().flat_map(wordings).collect();
-        let job = self.next_key();
-        self.suggesting = Some((job, key));
-        vec![Effect::Suggest { turn: job, question, answer: Box::new(answer), hits, asked, model }]
+        let asked = conversation.turns.iter().flat_map(wordings).collect();
+        let request = Box::new(SuggestRequest { question, answer, hits, asked, model });
+        let job = self.next_job();
+        self.jobs.suggesting = Some(UnaskedJob { job, turn: key });
+        vec![Effect::Suggest { job, request }]
     }
 
-    pub(super) fn suggested(&mut self, job: TurnKey, questions: Vec<String>) -> Vec<Effect> {
-        let Some((_, key)) = self.suggesting.take_if(|(running, _)| *running == job) else { return Vec::new() };
+    pub(super) fn suggested(&mut self, job: JobId, questions: Vec<String>) -> Vec<Effect> {
+        let Some(UnaskedJob { turn: key, .. }) = self.jobs.suggesting.take_if(|running| running.job == job) else {
+            return Vec::new();
+        };
         if questions.is_empty() {
             return self.prefetch_explanation(key);
         }
@@ -243,15 +273,15 @@ impl App {
     /// Cancels prefetches and suggestions, because the generator is needed.
     pub(super) fn stop_unasked(&mut self) -> Vec<Effect> {
         let mut effects = self.stop_prefetch();
-        effects.extend(self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)));
+        effects.extend(self.jobs.suggesting.take().map(|unasked| Effect::CancelJob(unasked.job)));
         effects
     }
 
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
-        match self.phase.turn() {
-            Some(key) if self.canceling != Some(key) => {
-                self.canceling = Some(key);
-                vec![Effect::CancelTurn(self.job_of(key))]
+        match self.jobs.phase.turn() {
+            Some(key) if self.jobs.canceling != Some(key) => {
+                self.jobs.canceling = Some(key);
+                vec![Effect::CancelJob(self.job_of(key))]
             }
             Some(_) => Vec::new(),
             None => self.stop_unasked(),
@@ -263,7 +293,7 @@ impl App {
         if let Some(effects) = self.prefetch_event(&event) {
             return effects;
         }
-        match (self.phase, event) {
+        match (self.jobs.phase, event) {
             (Phase::Rewriting(key), Event::QuestionTranslated { turn, translation }) if key == turn => {
                 self.with_turn(key, |turn| turn.record.trace.translation = Some(*translation))
             }
@@ -285,31 +315,35 @@ impl App {
             (Phase::Answering(key), Event::AnswerFinished { turn, answer }) if key == turn => {
                 self.answered(key, *answer)
             }
-            (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => {
+            (Phase::Explaining(key), Event::AttributionAdvanced { job, done, total, clusters }) if key.job() == job => {
                 self.advanced(key, done, total, &clusters)
             }
-            (Phase::Explaining(key), Event::AttributionFinished { turn, attribution }) if key == turn => {
+            (Phase::Explaining(key), Event::AttributionFinished { job, attribution }) if key.job() == job => {
                 self.explained(key, *attribution)
             }
-            (Phase::Explaining(key), Event::TurnCanceled { turn }) if key == turn => self.stop_explaining(key, None),
-            (Phase::Explaining(key), Event::TurnFailed { turn, problem }) if key == turn => {
+            (Phase::Explaining(key), Event::JobCanceled { job }) if key.job() == job => self.stop_explaining(key, None),
+            (Phase::Explaining(key), Event::JobFailed { job, problem }) if key.job() == job => {
                 self.stop_explaining(key, Some(problem))
             }
-            (_, Event::TurnCanceled { turn } | Event::TurnFailed { turn, .. })
-                if self.suggesting.is_some_and(|(job, _)| job == turn) =>
+            (_, Event::JobCanceled { job } | Event::JobFailed { job, .. })
+                if self.jobs.suggesting.is_some_and(|unasked| unasked.job == job) =>
             {
                 // A failed prefetch or suggestion is silent.
-                let answered = self.suggesting.take().map(|(_, answered)| answered);
+                let answered = self.jobs.suggesting.take().map(|unasked| unasked.turn);
                 answered.map(|key| self.prefetch_explanation(key)).unwrap_or_default()
             }
-            (_, Event::TurnCanceled { turn }) if self.is_trying(turn) => self.tried(turn, None),
-            (_, Event::TurnFailed { turn, problem }) if self.is_trying(turn) => {
-                self.tried(turn, Some(Fetched::Failed(problem)))
+            (_, Event::JobCanceled { job }) if self.is_trying(job) => self.tried(job, None),
+            (_, Event::JobFailed { job, problem }) if self.is_trying(job) => {
+                self.tried(job, Some(Fetched::Failed(problem)))
             }
-            (phase, Event::TurnCanceled { turn }) if phase.turn() == Some(turn) => self.settle(turn, Outcome::Canceled),
-            (phase, Event::TurnFailed { turn, problem }) if phase.turn() == Some(turn) => {
+            (phase, Event::JobCanceled { job }) => match phase.turn().filter(|turn| turn.job() == job) {
+                Some(turn) => self.settle(turn, Outcome::Canceled),
+                None => Vec::new(),
+            },
+            (phase, Event::JobFailed { job, problem }) => {
+                let Some(turn) = phase.turn().filter(|turn| turn.job() == job) else { return Vec::new() };
                 let outcome = Outcome::Failed(problem.to_string());
-                self.problem = Some(problem.clone().into());
+                self.notes.problem = Some(problem.clone().into());
                 self.with_turn(turn, |turn| turn.problem = Some(problem));
                 self.settle(turn, outcome)
             }
@@ -318,47 +352,20 @@ impl App {
     }
 
     fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
-        let query = rewrite.completed.clone();
-        let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
-        // An edited question is searched alone, because the earlier questions include the one it corrects.
-        let first = self.turn(self.first_asked(key)).and_then(|turn| turn.record.trace.rewrite.as_ref());
-        let how = first.map_or(rewrite.how, |first| first.how);
-        let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier_questions(key) };
-        let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
-        let translated = translation.and_then(|translation| translation.text.clone());
-        let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
+        self.jobs.phase = Phase::Retrieving(key);
         self.with_turn(key, |turn| {
-            turn.record.completed_question.clone_from(&query);
+            turn.record.completed_question.clone_from(&rewrite.completed);
             turn.record.trace.rewrite = Some(rewrite);
             turn.add_up_timings();
-        });
-        match self.domain_name() {
-            Some(domain) if !self.is_canceling() => {
-                self.phase = Phase::Retrieving(key);
-                vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier, settings }]
-            }
-            // The step ended before it saw the cancellation; no other event will come.
-            _ => self.settle(key, Outcome::Canceled),
-        }
+        })
     }
 
     fn retrieved(&mut self, key: TurnKey, retrieved: Retrieved) -> Vec<Effect> {
-        let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
-        let hits = retrieved.for_prompt(settings.sources);
-        let past = self.history_before(key);
+        self.jobs.phase = Phase::Answering(key);
         self.with_turn(key, |turn| {
             turn.record.trace.retrieved = Some(retrieved);
             turn.add_up_timings();
-        });
-        let question = self.turn(key).map(|turn| turn.record.completed_question.clone()).unwrap_or_default();
-        let typed = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
-        match self.domain_name() {
-            Some(domain) if !self.is_canceling() => {
-                self.phase = Phase::Answering(key);
-                vec![Effect::GenerateAnswer { turn: key, domain, question, typed, past, hits, settings }]
-            }
-            _ => self.settle(key, Outcome::Canceled),
-        }
+        })
     }
 
     fn answered(&mut self, key: TurnKey, answer: Answer) -> Vec<Effect> {
@@ -393,7 +400,7 @@ impl App {
     /// Stops an explanation and keeps its clusters; the rest of the turn stays.
     pub(super) fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
-            self.problem = problem.clone().map(Notification::from);
+            self.notes.problem = problem.clone().map(Notification::from);
         }
         let mut effects = self.keep_stopped(key);
         self.with_turn(key, |turn| turn.problem = problem);
@@ -426,91 +433,33 @@ impl App {
 
     /// Goes idle.
     fn rest(&mut self) -> Vec<Effect> {
-        self.phase = Phase::Idle;
-        self.canceling = None;
+        self.jobs.phase = Phase::Idle;
+        self.jobs.canceling = None;
         Vec::new()
     }
 
     fn save(&mut self, key: TurnKey) -> Vec<Effect> {
-        let first_is_on_its_way =
-            self.conversation.is_none() && self.turns.iter().any(|turn| turn.stored.is_on_its_way());
-        let conversation = self.conversation.as_ref().map(|conversation| conversation.id);
-        let Some(domain) = self.domain_name() else { return Vec::new() };
-        let Some(turn) = self.turn_mut(key) else { return Vec::new() };
-        match turn.stored {
-            Stored::Saving | Stored::SavingOld => {
-                turn.stored = Stored::SavingOld;
-                Vec::new()
-            }
-            Stored::Settled | Stored::Waiting | Stored::Unsaved if first_is_on_its_way => {
-                turn.stored = Stored::Waiting;
-                Vec::new()
-            }
-            Stored::Settled | Stored::Waiting | Stored::Unsaved => {
-                turn.stored = Stored::Saving;
-                let record = Box::new(turn.record.clone());
-                vec![Effect::SaveTurn { turn: key, domain, conversation, record }]
-            }
-        }
+        self.open.of_mut(key).map(|conversation| conversation.save(key)).unwrap_or_default()
     }
 
-    pub(super) fn saved(
-        &mut self,
-        key: TurnKey,
-        conversation: ConversationRecord,
-        id: TurnId,
-        number: u32,
-    ) -> Vec<Effect> {
-        let is_listed = conversation.deleted_at.is_none();
-        if is_listed && self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
-            self.list_first(&conversation);
+    pub(super) fn saved(&mut self, key: TurnKey, saved: SavedTurn) -> Vec<Effect> {
+        let record = &saved.conversation;
+        if record.deleted_at.is_none() && self.domain.as_ref().is_some_and(|domain| domain.name == record.domain) {
+            self.list_first(record);
         }
-        let Some(turn) = self.turn_mut(key) else { return Vec::new() };
-        if !turn.stored.is_on_its_way() {
-            return Vec::new();
-        }
-        let is_new = turn.record.id == TurnId(0);
-        let before = turn.record.number;
-        // The number may be higher, where another program continued the conversation or a later turn was stored
-        // first.
-        turn.record.number = number;
-        turn.record.id = id;
-        turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
-        self.follow_number(key, before, number);
-        self.conversation = Some(conversation);
-        let mut effects = self.save_waiting();
-        if is_new {
-            effects.extend(self.late_rating(id));
-        }
-        effects
+        self.open.of_mut(key).map(|conversation| conversation.saved(key, saved)).unwrap_or_default()
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {
-        self.problem = Some(problem.clone().into());
-        let Some(turn) = self.turn_mut(key).filter(|turn| turn.stored.is_on_its_way()) else { return Vec::new() };
-        turn.stored = Stored::Unsaved;
-        (self.save_problem, self.quit_warned) = (Some(problem), false);
-        if self.conversation.is_none() {
-            // Turns that wait for the new conversation cannot be stored either.
-            for turn in self.turns.iter_mut().filter(|turn| turn.stored == Stored::Waiting) {
-                turn.stored = Stored::Unsaved;
-            }
+        self.notes.problem = Some(problem.clone().into());
+        if self.open.of_mut(key).is_some_and(|conversation| conversation.save_failed(key)) {
+            (self.notes.save_problem, self.notes.quit_warned) = (Some(problem), false);
         }
         Vec::new()
     }
 
-    pub(super) fn save_waiting(&mut self) -> Vec<Effect> {
-        let waiting = self.turns.iter().filter(|turn| matches!(turn.stored, Stored::Waiting | Stored::Unsaved));
-        let keys: Vec<TurnKey> = waiting.map(|turn| turn.key).collect();
-        keys.into_iter().flat_map(|key| self.save(key)).collect()
-    }
-
-    fn domain_name(&self) -> Option<DomainName> {
-        self.background_domain.clone().or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()))
-    }
-
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {
-        if let Some(turn) = self.turn_mut(key) {
+        if let Some(turn) = self.open.of_mut(key).and_then(|conversation| conversation.turn_mut(key)) {
             change(turn);
         }
         Vec::new()

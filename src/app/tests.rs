@@ -15,6 +15,7 @@ use ragonite_rag::attribution::{
     Attribution, AttributionSettings, AttributionTimings, Cluster, ExplainAhead, GroupTest, Method, Provenance,
     Sentence,
 };
+use ragonite_rag::pipeline::{TurnRequest, Wording};
 use ragonite_rag::prompt::Prompt;
 use ragonite_rag::retrieval::{EarlierQuestion, Mode, Override, OverrideKind, Retrieved};
 
@@ -101,7 +102,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
 pub(super) fn attributed(turn: u64) -> Event {
     let timings_ms = AttributionTimings { total: Millis(8.0), ..AttributionTimings::default() };
     let attribution = Attribution { timings_ms, ..Attribution::new(Method::Counterfactual) };
-    Event::AttributionFinished { turn: TurnKey(turn), attribution: Box::new(attribution) }
+    Event::AttributionFinished { job: JobId(turn), attribution: Box::new(attribution) }
 }
 
 pub(super) fn saved(turn: u64) -> Event {
@@ -117,12 +118,12 @@ pub(super) fn problem() -> Problem {
     Problem { what: "it broke".into(), next: "mend it".into() }
 }
 
-/// An app with the domain `wiki` open.
 /// Models were looked for.
 fn looked(missing: Option<MissingModels>) -> Event {
     Event::ModelsLooked { missing, generators: Vec::new() }
 }
 
+/// An app with the domain `wiki` open.
 pub(super) fn opened() -> App {
     let mut app = App::new(AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() });
     app.handle(Event::DomainChosen(name("wiki")));
@@ -138,13 +139,25 @@ pub(super) fn after(events: impl IntoIterator<Item = Event>) -> App {
     app
 }
 
+/// The turn that the only effect runs.
+pub(super) fn run_of(effects: &[Effect]) -> &TurnRequest {
+    let [Effect::RunTurn { request, .. }] = effects else { panic!("{effects:?}") };
+    request
+}
+
+/// The explanation that is the only effect.
+pub(super) fn explain_of(effects: &[Effect]) -> &ExplainRequest {
+    let [Effect::Explain { request, .. }] = effects else { panic!("{effects:?}") };
+    request
+}
+
 /// One answered and stored turn.
 pub(super) fn with_one_turn() -> App {
     after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)])
 }
 
 #[test]
-fn a_translation_is_kept_and_searched_for() {
+fn a_translation_of_the_running_turn_is_kept() {
     let translation = Translation {
         text: Some("who then?".into()),
         from: Language::German,
@@ -156,30 +169,27 @@ fn a_translation_is_kept_and_searched_for() {
     };
     let translated =
         |turn| Event::QuestionTranslated { turn: TurnKey(turn), translation: Box::new(translation.clone()) };
-    let mut app = after([asked("wer?"), translated(1)]);
-    let retrieve = app.handle(completed(1, "wer denn?"));
-    let [Effect::Retrieve { query, translated: Some(text), .. }] = &retrieve[..] else { panic!("{retrieve:?}") };
-    assert_eq!((query.as_str(), text.as_str()), ("wer denn?", "who then?"));
-    app.handle(translated(1));
+    let mut app = after([asked("wer?"), translated(1), completed(1, "wer denn?"), translated(1)]);
     let record = &app.turns()[0].record;
     assert_eq!(record.trace.translation.as_ref(), Some(&translation));
     assert_eq!((record.trace.timings_ms.translate, record.trace.timings_ms.total), (Millis(3.0), Millis(4.0)));
-    let mut app = after([asked("wer?"), translated(9)]);
-    let retrieve = app.handle(completed(1, "wer denn?"));
-    assert!(matches!(&retrieve[..], [Effect::Retrieve { translated: None, .. }]));
+    app = after([asked("wer?"), translated(9)]);
+    assert_eq!(app.turns()[0].record.trace.translation, None);
 }
 
 #[test]
 fn a_question_goes_through_every_stage_and_is_saved() {
     let mut app = opened();
-    let rewrite = app.handle(asked("  who? "));
-    assert!(
-        matches!(&rewrite[..], [Effect::RewriteQuestion { question, past, .. }] if question == "who?" && past.is_empty())
+    let effects = app.handle(asked("  who? "));
+    let request = run_of(&effects);
+    assert_eq!((request.question.as_str(), request.text.as_str(), request.past.len()), ("who?", "who?", 0));
+    assert_eq!(app.handle(completed(1, "who then?")), []);
+    assert_eq!(
+        (app.phase(), app.turns()[0].record.completed_question.as_str()),
+        (Phase::Retrieving(TurnKey(1)), "who then?")
     );
-    let retrieve = app.handle(completed(1, "who then?"));
-    assert!(matches!(&retrieve[..], [Effect::Retrieve { query, .. }] if query == "who then?"));
-    let generate = app.handle(retrieved(1));
-    assert!(matches!(&generate[..], [Effect::GenerateAnswer { question, .. }] if question == "who then?"));
+    assert_eq!(app.handle(retrieved(1)), []);
+    assert_eq!(app.phase(), Phase::Answering(TurnKey(1)));
     app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "she ".into() });
     assert_eq!(app.turns()[0].text(), "she ");
     let save = app.handle(answered(1, "she did"));
@@ -198,29 +208,21 @@ fn an_edited_question_is_asked_as_it_stands_and_searched_alone() {
     let mut app = with_one_turn();
     let text = "who then, if not she?";
     let effects = app.handle(Event::QuestionEdited { text: text.into(), at: NOW });
-    let [Effect::RewriteQuestion { question, wording: Wording::Edited, past, .. }] = &effects[..] else {
-        panic!("{effects:?}")
-    };
-    assert_eq!((question.as_str(), past.len()), (text, 1));
+    let request = run_of(&effects);
+    assert_eq!((request.question.as_str(), request.text.as_str(), request.wording), (text, text, Wording::Edited));
+    assert_eq!((request.past.len(), request.earlier.len()), (1, 0));
     let rewrite = Box::new(ragonite_rag::answer::edited_question(text));
-    let effects = app.handle(Event::QuestionCompleted { turn: TurnKey(2), rewrite });
-    let [Effect::Retrieve { query, question, earlier, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((query.as_str(), question.as_str(), earlier.len()), (text, text, 0));
-    let effects = app.handle(retrieved(2));
-    assert!(matches!(&effects[..], [Effect::GenerateAnswer { past, .. }] if past.len() == 1), "{effects:?}");
+    app.handle(Event::QuestionCompleted { turn: TurnKey(2), rewrite });
     let rewrite = app.turns()[1].record.trace.rewrite.as_ref().unwrap();
     assert_eq!((rewrite.how, app.turns().len()), (RewriteHow::Edited, 2));
     let typed = with_one_turn().handle(asked("and he?"));
-    assert!(matches!(&typed[..], [Effect::RewriteQuestion { wording: Wording::Typed, .. }]));
-}
-
-#[test]
-fn only_the_best_hits_reach_the_prompt() {
-    let mut app = opened();
-    app.settings.turn.sources = 0;
-    app.handle(asked("q"));
-    app.handle(completed(1, "q"));
-    assert!(matches!(&app.handle(retrieved(1))[..], [Effect::GenerateAnswer { hits, .. }] if hits.is_empty()));
+    assert_eq!((run_of(&typed).wording, run_of(&typed).earlier.len()), (Wording::Typed, 1));
+    // A variant of the edited turn is searched alone, too.
+    for event in [retrieved(2), answered(2, "b"), saved(2)] {
+        app.handle(event);
+    }
+    let again = app.handle(Event::AgainWanted { turn: 1, other: Variation::SettingsNow, at: NOW });
+    assert_eq!((run_of(&again).wording, run_of(&again).earlier.len()), (Wording::Again, 0));
 }
 
 #[test]
@@ -253,8 +255,8 @@ fn events_of_another_turn_change_nothing() {
         answered(9, "x"),
         attributed(9),
         Event::AnswerGrew { turn: TurnKey(9), text: "x".into() },
-        Event::TurnCanceled { turn: TurnKey(9) },
-        Event::TurnFailed { turn: TurnKey(9), problem: problem() },
+        Event::JobCanceled { job: JobId(9) },
+        Event::JobFailed { job: JobId(9), problem: problem() },
         // The right turn in the wrong stage.
         answered(1, "too early"),
     ];
@@ -280,7 +282,7 @@ fn news_of_a_save_that_nobody_asked_for_moves_no_running_turn() {
 #[test]
 fn an_answer_of_another_model_is_explained_by_similarity_only() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
-    app.turns[0].record.trace.generator = "another".into();
+    app.open.shown.turns[0].record.trace.generator = "another".into();
     let refused = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     assert!(refused.is_empty() && app.problem().is_some());
     let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
@@ -298,20 +300,19 @@ fn a_turn_is_answered_and_explained_by_the_model_it_was_asked_of() {
     }
     let before = app.handle(answered(1, "a"));
     assert!(matches!(&before[..], [Effect::SaveTurn { .. }]), "{before:?}");
-    assert_eq!(app.turns[0].record.trace.generator, "small");
+    assert_eq!(app.open.shown.turns[0].record.trace.generator, "small");
     // What the domain says since is for what is asked next.
     app.settings.turn.model = GeneratorChoice::Profile;
     let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
-    let [Effect::Explain { settings, .. }] = &explained[..] else { panic!("{explained:?}") };
-    assert_eq!(settings.model, named("small"));
+    assert_eq!(explain_of(&explained).settings.model, named("small"));
 }
 
 #[test]
 fn a_turn_is_asked_again_of_the_model_that_answered_it() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)]);
     app.settings.generators = vec!["small".into()];
-    app.turns[0].record.trace.generator = "small".into();
-    let with = |app: &App| app.settings_of(&app.turns[0]).map(|settings| settings.model);
+    app.open.shown.turns[0].record.trace.generator = "small".into();
+    let with = |app: &App| app.settings_of(&app.open.shown.turns[0]).map(|settings| settings.model);
     assert_eq!(with(&app), Some(GeneratorChoice::Named("small".into())));
     let pick = Override {
         how: OverrideKind::First,
@@ -323,10 +324,10 @@ fn a_turn_is_asked_again_of_the_model_that_answered_it() {
     let again = |app: &mut App, other: &Variation| {
         let effects = app.handle(Event::AgainWanted { turn: 0, other: other.clone(), at: OffsetDateTime::UNIX_EPOCH });
         let settings = effects.into_iter().find_map(|effect| match effect {
-            Effect::RewriteQuestion { settings, .. } => Some(settings.model),
+            Effect::RunTurn { request, .. } => Some(request.settings.model),
             _ => None,
         });
-        let differs = app.turns.last().and_then(|turn| turn.variant().map(|variant| variant.settings.len()));
+        let differs = app.open.shown.turns.last().and_then(|turn| turn.variant().map(|variant| variant.settings.len()));
         (settings, differs)
     };
     let mut other = app.clone();
@@ -343,10 +344,10 @@ fn a_turn_is_asked_again_of_the_model_that_answered_it() {
 fn cancelling_keeps_what_was_written_and_saves_it() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1)]);
     app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an answer of 2015".into() });
-    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(1))]);
+    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelJob(JobId(1))]);
     assert!(app.handle(Event::CancelRequested).is_empty(), "one cancel is enough");
     assert!(app.is_busy());
-    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    let effects = app.handle(Event::JobCanceled { job: JobId(1) });
     let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(record.outcome, Outcome::Canceled);
     let answer = record.trace.answer.as_ref().unwrap();
@@ -362,7 +363,7 @@ fn a_turn_told_to_stop_takes_no_further_step() {
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.outcome == Outcome::Canceled));
     assert!(!app.is_busy());
     let before = app.clone();
-    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty(), "a late answer changes nothing");
+    assert!(app.handle(Event::JobCanceled { job: JobId(1) }).is_empty(), "a late answer changes nothing");
     assert_eq!(app, before);
 }
 
@@ -371,14 +372,14 @@ fn an_answer_that_was_faster_than_its_cancellation_is_kept() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1), Event::CancelRequested, answered(1, "done")]);
     assert_eq!(app.turns()[0].record.outcome, Outcome::Answered);
     let before = app.clone();
-    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty());
+    assert!(app.handle(Event::JobCanceled { job: JobId(1) }).is_empty());
     assert_eq!(app, before);
 }
 
 #[test]
 fn a_failed_turn_is_saved_and_shown() {
     let mut app = after([asked("q")]);
-    let effects = app.handle(Event::TurnFailed { turn: TurnKey(1), problem: problem() });
+    let effects = app.handle(Event::JobFailed { job: JobId(1), problem: problem() });
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if matches!(record.outcome, Outcome::Failed(_))));
     assert_eq!(app.problem(), Some(&problem()));
     assert_eq!(app.turns()[0].problem, Some(problem()));
@@ -388,8 +389,8 @@ fn a_failed_turn_is_saved_and_shown() {
 fn an_explanation_is_saved_over_its_turn() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
-    assert!(matches!(&effects[..], [Effect::Explain { turn: TurnKey(1), .. }]));
-    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 1, total: 2, clusters: vec![] });
+    assert!(matches!(&effects[..], [Effect::Explain { job: JobId(1), .. }]));
+    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 1, total: 2, clusters: vec![] });
     assert_eq!(app.turns()[0].explaining.as_ref().unwrap().done, 1);
     let effects = app.handle(attributed(1));
     let [Effect::SaveTurn { conversation: Some(_), record, .. }] = &effects[..] else { panic!("{effects:?}") };
@@ -402,7 +403,7 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     let found = |method, sentences: &[&str]| {
         let of = |text: &&str| Sentence { text: (*text).into(), tokens: 0..1, decisive: false, clusters: vec![] };
         let attribution = Attribution { sentences: sentences.iter().map(of).collect(), ..Attribution::new(method) };
-        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(attribution) }
+        Event::AttributionFinished { job: JobId(1), attribution: Box::new(attribution) }
     };
     let kept = |app: &App| {
         let attribution = app.turns()[0].record.trace.attribution.clone().unwrap();
@@ -416,7 +417,7 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     app.handle(found(Method::Counterfactual, &[]));
     assert_eq!(kept(&app), (Method::Counterfactual, 0));
     let effects = app.handle(Event::SentencesWanted { turn: 0 });
-    assert!(matches!(effects[0], Effect::Explain { method: Method::Logprob, .. }));
+    assert_eq!(explain_of(&effects).method, Method::Logprob);
     app.handle(found(Method::Logprob, &["a", "b"]));
     assert_eq!(kept(&app), (Method::Counterfactual, 2));
 }
@@ -424,11 +425,11 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
 #[test]
 fn an_answer_that_took_the_place_of_the_stored_one_is_not_explained_by_sentences() {
     let mut app = with_one_turn();
-    let turn = app.turns()[0].key;
+    let job = app.turns()[0].key.job();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let instead = Some("The modem is in the hut.".to_owned());
     let attribution = Box::new(Attribution { instead, ..Attribution::new(Method::Counterfactual) });
-    app.handle(Event::AttributionFinished { turn, attribution });
+    app.handle(Event::AttributionFinished { job, attribution });
     assert_eq!(app.handle(Event::SentencesWanted { turn: 0 }), []);
     assert!(app.problem().unwrap().what.contains("not the stored answer"), "{:?}", app.problem());
 }
@@ -453,25 +454,24 @@ fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
     let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
     let advanced = |done| {
         let clusters = vec![known(2, Provenance::Verified), known(1, Provenance::Preview)];
-        Event::AttributionAdvanced { turn: TurnKey(1), done, total: 3, clusters }
+        Event::AttributionAdvanced { job: JobId(1), done, total: 3, clusters }
     };
     app.handle(ask());
     app.handle(advanced(1));
-    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    let effects = app.handle(Event::JobCanceled { job: JobId(1) });
     let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
     let stopped = record.trace.attribution.clone().unwrap();
     assert_eq!((stopped.clusters.len(), stopped.missing), (1, 2), "an estimate is no result");
     app.handle(saved(1));
 
     let effects = app.handle(ask());
-    let [Effect::Explain { known: again, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*again, stopped.clusters);
+    assert_eq!(explain_of(&effects).known, stopped.clusters);
     app.handle(attributed(1));
     app.handle(saved(1));
     // What came to its end is not lost to one that did not.
     app.handle(ask());
     app.handle(advanced(1));
-    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty());
+    assert!(app.handle(Event::JobCanceled { job: JobId(1) }).is_empty());
     assert_eq!(app.turns()[0].record.trace.attribution.as_ref().map(|whole| whole.missing), Some(0));
 }
 
@@ -480,7 +480,7 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let mut told = |clusters: Vec<Cluster>| {
-        app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 0, total: 0, clusters });
+        app.handle(Event::AttributionAdvanced { job: JobId(1), done: 0, total: 0, clusters });
         let explaining = app.turns()[0].explaining.clone().unwrap();
         explaining.clusters.iter().map(|one| (one.hits.clone(), one.how)).collect::<Vec<_>>()
     };
@@ -495,7 +495,7 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
     );
 
     told(vec![known(1, Provenance::Similarity)]);
-    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(Event::JobCanceled { job: JobId(1) });
     assert_eq!(app.turns()[0].record.trace.attribution, None);
 }
 
@@ -504,8 +504,8 @@ fn with_other_settings_a_stopped_explanation_begins_anew() {
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let clusters = vec![known(2, Provenance::Verified)];
-    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 1, total: 3, clusters });
-    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 1, total: 3, clusters });
+    app.handle(Event::JobCanceled { job: JobId(1) });
     app.handle(saved(1));
     let trace = &app.turns()[0].record.trace;
     let same = trace.settings.clone().unwrap().attribution;
@@ -521,26 +521,26 @@ fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only
     let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
     let explained = |app: &mut App| {
         let effects = app.handle(ask());
-        let [Effect::Explain { known, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-        (known.clone(), settings.attribution.group_test)
+        let request = explain_of(&effects);
+        (request.known.clone(), request.settings.attribution.group_test)
     };
     let finished = |together: Cluster| {
         let clusters = vec![known(1, Provenance::Regenerated), together];
         let attribution = Attribution { clusters, ..Attribution::new(Method::Counterfactual) };
-        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(attribution) }
+        Event::AttributionFinished { job: JobId(1), attribution: Box::new(attribution) }
     };
     assert_eq!(explained(&mut app), (vec![], GroupTest::Auto));
     app.handle(finished(Cluster { hits: vec![2, 3], contribution: 0.3, ..known(2, Provenance::Group) }));
     app.handle(saved(1));
     assert_eq!(explained(&mut app), (vec![known(1, Provenance::Regenerated)], GroupTest::Off));
-    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(Event::JobCanceled { job: JobId(1) });
     let still = app.turns()[0].record.trace.attribution.as_ref().map(|whole| whole.clusters.len());
     assert_eq!(still, Some(2), "what came to its end stays");
 
     explained(&mut app);
     let clusters = vec![known(1, Provenance::Regenerated), known(3, Provenance::Verified)];
-    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 2, total: 3, clusters: clusters.clone() });
-    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 2, total: 3, clusters: clusters.clone() });
+    app.handle(Event::JobCanceled { job: JobId(1) });
     app.handle(saved(1));
     assert_eq!(explained(&mut app), (clusters, GroupTest::Off), "it goes on from there");
     app.handle(finished(known(2, Provenance::Verified)));
@@ -550,7 +550,7 @@ fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only
 
 #[test]
 fn a_stopped_explanation_leaves_the_answered_turn_as_it_was() {
-    for end in [Event::TurnCanceled { turn: TurnKey(1) }, Event::TurnFailed { turn: TurnKey(1), problem: problem() }] {
+    for end in [Event::JobCanceled { job: JobId(1) }, Event::JobFailed { job: JobId(1), problem: problem() }] {
         let mut app = with_one_turn();
         let before = app.turns()[0].record.clone();
         app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
@@ -730,21 +730,21 @@ fn one_trial_of_a_context_runs_at_a_time_and_beside_a_turn() {
     let mut app = with_one_turn();
     app.handle(asked("and then?"));
     let title = without(ContextParts::TITLE);
-    let job = |app: &App| TurnKey(app.last_key);
+    let last = |app: &App| JobId(app.jobs.last_key);
     let effects = app.handle(wanted(title));
-    assert!(matches!(&effects[..], [Effect::TryContext { turn, parts, .. }] if *turn == job(&app) && *parts == title));
-    let first = job(&app);
+    assert!(matches!(&effects[..], [Effect::TryContext { job, parts, .. }] if *job == last(&app) && *parts == title));
+    let first = last(&app);
     let effects = app.handle(wanted(without(ContextParts::AFTER)));
-    assert!(matches!(&effects[..], [Effect::CancelTurn(stopped), Effect::TryContext { .. }] if *stopped == first));
-    app.handle(Event::ContextTried { turn: first, tried: vec![] });
-    app.handle(Event::TurnCanceled { turn: first });
+    assert!(matches!(&effects[..], [Effect::CancelJob(stopped), Effect::TryContext { .. }] if *stopped == first));
+    app.handle(Event::ContextTried { job: first, tried: vec![] });
+    app.handle(Event::JobCanceled { job: first });
     assert_eq!(app.trial().unwrap().ranks, Fetched::Coming, "what comes late changes nothing");
     let problem = Problem { what: "no".into(), next: String::new() };
-    app.handle(Event::TurnFailed { turn: job(&app), problem: problem.clone() });
+    app.handle(Event::JobFailed { job: last(&app), problem: problem.clone() });
     assert_eq!(app.trial().unwrap().ranks, Fetched::Failed(problem));
     assert!(app.problem().is_none() && app.is_busy(), "the turn goes on");
     app.handle(wanted(title));
-    app.handle(Event::ContextTried { turn: job(&app), tried: vec![] });
+    app.handle(Event::ContextTried { job: last(&app), tried: vec![] });
     assert_eq!(app.trial().unwrap().ranks, Fetched::Here(vec![]));
     assert!(app.handle(wanted(ContextParts::ALL)).is_empty(), "nothing runs that could be stopped");
     assert!(app.trial().is_none());
@@ -757,7 +757,7 @@ fn only_the_document_that_was_wanted_last_is_shown() {
     let loaded = |id| Event::DocumentLoaded { document: DocumentId(id), parts: Ok([].into()) };
     assert_eq!(app.handle(wanted(1)).len(), 1);
     let effects = app.handle(wanted(2));
-    assert!(matches!(&effects[..], [Effect::CancelTurn(_), Effect::LoadDocument { .. }]), "{effects:?}");
+    assert!(matches!(&effects[..], [Effect::CancelJob(_), Effect::LoadDocument { .. }]), "{effects:?}");
     app.handle(loaded(1));
     assert_eq!(app.document().unwrap().parts, Fetched::Coming);
     app.handle(loaded(2));
@@ -770,9 +770,9 @@ fn only_the_document_that_was_wanted_last_is_shown() {
 fn a_document_on_its_way_can_be_stopped() {
     let mut app = opened();
     let effects = app.handle(Event::DocumentWanted { document: DocumentId(1), hit: EvidenceId(1) });
-    let [Effect::LoadDocument { turn, .. }] = effects[..] else { panic!("{effects:?}") };
-    assert_eq!(app.handle(Event::DocumentCancelRequested), [Effect::CancelTurn(turn)]);
-    app.handle(Event::TurnCanceled { turn });
+    let [Effect::LoadDocument { job, .. }] = effects[..] else { panic!("{effects:?}") };
+    assert_eq!(app.handle(Event::DocumentCancelRequested), [Effect::CancelJob(job)]);
+    app.handle(Event::JobCanceled { job });
     assert!(app.document().is_none() && app.handle(Event::DocumentCancelRequested).is_empty());
     app.handle(Event::DocumentLoaded { document: DocumentId(1), parts: Ok([].into()) });
     assert!(app.document().is_none(), "what comes too late is not shown");
@@ -796,17 +796,14 @@ fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
     app.handle(answered(2, "b"));
     app.handle(saved(2));
     let effects = app.handle(again(1, Variation::Pick(left_out(4))));
-    let [Effect::RewriteQuestion { question, wording, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((question.as_str(), *wording), ("what then of q?", Wording::Again));
-    assert_eq!(settings.retrieval.picks, [left_out(4)]);
-    let effects = app.handle(completed(3, "what then of q?"));
-    let [Effect::Retrieve { question, earlier, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &[EarlierQuestion::from("q")][..]));
-    assert_eq!(settings.retrieval.picks, [left_out(4)]);
-    let effects = app.handle(retrieved(3));
-    let [Effect::GenerateAnswer { past, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(past.len(), 1, "it is told what the turn was told that it asks again");
-    app.handle(answered(3, "c"));
+    let request = run_of(&effects);
+    assert_eq!((request.text.as_str(), request.wording), ("what then of q?", Wording::Again));
+    assert_eq!((request.question.as_str(), &request.earlier[..]), ("and then?", &[EarlierQuestion::from("q")][..]));
+    assert_eq!(request.settings.retrieval.picks, [left_out(4)]);
+    assert_eq!(request.past.len(), 1, "it is told what the turn was told that it asks again");
+    for event in [completed(3, "what then of q?"), retrieved(3), answered(3, "c")] {
+        app.handle(event);
+    }
     let variant = app.turns()[2].variant().unwrap();
     assert_eq!((variant.of, variant.picks.as_slice(), variant.settings.len()), (2, &[left_out(4)][..], 0));
     assert_eq!(app.history_before(TurnKey(99)).len(), 2, "no later turn is told about it");
@@ -820,7 +817,7 @@ fn what_is_other_adds_up_when_a_variant_is_asked_again() {
         for event in [completed(key, "q"), retrieved(key), answered(key, "b")] {
             app.handle(event);
         }
-        let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+        let settings = &run_of(&effects).settings;
         (settings.sources, settings.retrieval.picks.clone())
     };
     assert_eq!(answer(2, Variation::Pick(left_out(4)), 0), (10, vec![left_out(4)]));
@@ -840,8 +837,7 @@ fn a_turn_is_asked_again_with_the_settings_as_they_are_now() {
     let mut app = with_one_turn();
     app.handle(Event::SettingsChanged(changes(&[(Setting::Mode, "dense")])));
     let effects = app.handle(again(0, Variation::SettingsNow));
-    let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(settings.retrieval.mode, Mode::Dense);
+    assert_eq!(run_of(&effects).settings.retrieval.mode, Mode::Dense);
     assert_eq!(app.turns()[1].variant().unwrap().settings.len(), 1);
     assert_eq!(app.turns()[1].record.trace.domain_settings, ["retrieval.mode"]);
     app.handle(again(0, Variation::SettingsNow));
@@ -850,7 +846,7 @@ fn a_turn_is_asked_again_with_the_settings_as_they_are_now() {
 
 #[test]
 fn a_question_without_an_answer_is_not_asked_again() {
-    let mut app = after([asked("q"), Event::TurnCanceled { turn: TurnKey(1) }]);
+    let mut app = after([asked("q"), Event::JobCanceled { job: JobId(1) }]);
     assert!(app.handle(again(0, Variation::SettingsNow)).is_empty());
     assert!(app.problem().unwrap().what.contains("no answer") && app.turns().len() == 1);
 }
@@ -868,7 +864,7 @@ fn a_variant_follows_the_number_of_the_turn_it_asks_again() {
 #[test]
 fn quitting_stops_the_running_turn_first() {
     let mut app = after([asked("q")]);
-    assert_eq!(app.handle(Event::QuitRequested), [Effect::CancelTurn(TurnKey(1)), Effect::Quit]);
+    assert_eq!(app.handle(Event::QuitRequested), [Effect::CancelJob(JobId(1)), Effect::Quit]);
     assert_eq!(opened().handle(Event::QuitRequested), [Effect::Quit]);
 }
 
@@ -1030,12 +1026,12 @@ fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
     for event in [asked("q"), completed(1, "q"), retrieved(1)] {
         app.handle(event);
     }
-    let job = TurnKey(2);
+    let expected = JobId(2);
     let effects = app.handle(answered(1, "a"));
-    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }, Effect::Suggest { turn, .. }] if *turn == job));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }, Effect::Suggest { job, .. }] if *job == expected));
     assert_eq!((app.suggesting(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
     app.handle(saved(1));
-    let effects = app.handle(Event::QuestionsSuggested { turn: job, questions: vec!["Why?".into()] });
+    let effects = app.handle(Event::QuestionsSuggested { job: expected, questions: vec!["Why?".into()] });
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.suggestions == ["Why?"]));
     app.handle(saved(1));
     assert_eq!(app.suggesting(), None);
@@ -1044,10 +1040,10 @@ fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
         app.handle(event);
     }
     let effects = app.handle(asked("now"));
-    assert_eq!(effects[0], Effect::CancelTurn(TurnKey(4)));
-    assert!(matches!(effects[1], Effect::RewriteQuestion { .. }));
-    assert_eq!(app.handle(Event::QuestionsSuggested { turn: TurnKey(4), questions: vec!["Late?".into()] }), []);
-    assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(4) }), []);
+    assert_eq!(effects[0], Effect::CancelJob(JobId(4)));
+    assert!(matches!(effects[1], Effect::RunTurn { .. }));
+    assert_eq!(app.handle(Event::QuestionsSuggested { job: JobId(4), questions: vec!["Late?".into()] }), []);
+    assert_eq!(app.handle(Event::JobCanceled { job: JobId(4) }), []);
     assert!(app.is_busy());
 }
 
@@ -1059,7 +1055,7 @@ fn looking_for_questions_to_go_on_with_can_be_stopped() {
         app.handle(event);
     }
     assert_eq!(app.suggesting(), Some(TurnKey(1)));
-    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelJob(JobId(2))]);
     assert_eq!(app.suggesting(), None);
 }
 
@@ -1112,7 +1108,7 @@ fn what_one_method_found_stays_when_another_is_asked_and_is_shown_again_without_
     assert!(!app.is_explained_by(0, Method::Counterfactual), "it is shown: once more explains anew");
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
     let quick = Attribution::new(Method::Similarity);
-    let effects = app.handle(Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(quick.clone()) });
+    let effects = app.handle(Event::AttributionFinished { job: JobId(1), attribution: Box::new(quick.clone()) });
     let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(record.trace.attribution.as_ref(), Some(&quick));
     assert_eq!(record.trace.earlier(Method::Counterfactual).map(|earlier| &earlier.attribution), Some(&exact));
@@ -1186,8 +1182,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         1 => Just(Event::ConversationOpened { record: conversation(9, "wiki"), turns: vec![] }),
         1 => key.clone().prop_map(|turn| Event::SaveFailed { turn: TurnKey(turn), problem: problem() }),
         1 => key.clone().prop_map(|turn| Event::AnswerGrew { turn: TurnKey(turn), text: "t".into() }),
-        1 => key.clone().prop_map(|turn| Event::TurnCanceled { turn: TurnKey(turn) }),
-        1 => key.prop_map(|turn| Event::TurnFailed { turn: TurnKey(turn), problem: problem() }),
+        1 => key.clone().prop_map(|turn| Event::JobCanceled { job: JobId(turn) }),
+        1 => key.prop_map(|turn| Event::JobFailed { job: JobId(turn), problem: problem() }),
         1 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Similarity }),
         2 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Counterfactual }),
         1 => Just(Event::CancelRequested),
@@ -1214,7 +1210,7 @@ proptest! {
         for mut event in events {
             // The history numbers turns in the order in which it gets them, which is that of the conversation.
             if let Event::TurnSaved { turn, number, .. } = &mut event {
-                let mut known = app.turns.iter().chain(app.background.iter().flat_map(|sheet| &sheet.turns));
+                let mut known = app.open.turns();
                 *number = known.find(|known| known.key == *turn).map_or(*number, |known| known.record.number);
             }
             let before = app.phase();
@@ -1264,17 +1260,12 @@ fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
     let edit = Edit { set: dense.clone(), restored: Vec::new() };
     assert_eq!(effects, [Effect::SaveSettings { domain: name("wiki"), edit }]);
     assert!(app.handle(Event::SettingsChanged(dense.clone())).is_empty(), "nothing is new");
-    let effects = app.handle(retrieved(1));
-    let [Effect::GenerateAnswer { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(**settings, TurnSettings::default(), "the running turn goes on as it began");
+    app.handle(retrieved(1));
     app.handle(answered(1, "a"));
     app.handle(saved(1));
     let effects = app.handle(asked("next"));
-    let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(**settings, dense.applied_to(&TurnSettings::default()));
-    let effects = app.handle(completed(2, "next"));
-    let [Effect::Retrieve { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(settings.retrieval.mode, Mode::Dense);
+    assert_eq!(run_of(&effects).settings, dense.applied_to(&TurnSettings::default()));
+    app.handle(completed(2, "next"));
     let known = |app: &App, turn: usize| {
         let trace = app.turns()[turn].record.trace.clone();
         (trace.settings.unwrap().sources, trace.domain_settings)
@@ -1345,7 +1336,7 @@ fn an_explanation_uses_what_is_set_now_and_reads_as_much_as_the_answer_did() {
     app.handle(Event::SettingsChanged(changes(&[(Setting::Eps, "0.1"), (Setting::AnswerTokens, "32")])));
     assert_eq!(app.method(), Method::Counterfactual);
     let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Preview });
-    let [Effect::Explain { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let settings = &explain_of(&effects).settings;
     assert!((settings.attribution.eps - 0.1).abs() < 1e-12);
     assert_eq!(settings.prompt, TurnSettings::default().prompt);
     app.handle(Event::SettingsChanged(SettingsOverride::default()));

@@ -4,7 +4,7 @@
 
 use super::{Problem, TurnKey};
 use ragonite_base::{Language, Millis};
-use ragonite_history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
+use ragonite_history::{Outcome, TurnRecord, TurnTimings, Variant};
 use ragonite_inference::{Completion, Finish, Sampling};
 use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, Method, Provenance, Sentence};
@@ -145,11 +145,6 @@ impl Turn {
     pub fn sentences(&self) -> &[Sentence] {
         let attribution = self.record.trace.attribution.as_ref().filter(|_| self.explaining.is_none());
         attribution.map_or(&[], |attribution| attribution.sentences.as_slice())
-    }
-
-    /// Settings; the defaults where an older version stored the turn.
-    pub(super) fn settings(&self) -> TurnSettings {
-        self.record.trace.settings.clone().unwrap_or_default()
     }
 
     /// The hits of its search, best first.

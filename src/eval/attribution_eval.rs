@@ -12,11 +12,10 @@ use super::metric::{Metric, both};
 use super::score::share;
 use super::{Answered, EvalError, Question};
 use ragonite_base::CancelToken;
-use ragonite_inference::{Completion, Embed, Generate};
-use ragonite_rag::answer::read_answer;
+use ragonite_inference::{Embed, Generate};
 use ragonite_rag::attribution::{
-    AnswerSource, Attribution, AttributionSettings, Cluster, Engines, ExplainInput, Method, Provenance, Reading,
-    SMALLEST_CHANGE, SimilarityInput, SourceVector, explain, masked_estimate, probability, similarity,
+    self, AnswerSource, Attribution, AttributionSettings, Cluster, Engines, ExplainInput, Method, Provenance,
+    SMALLEST_CHANGE, SourceVector,
 };
 
 /// A variant of attribution with figures of its own.
@@ -232,38 +231,24 @@ impl Explaining<'_> {
         cancel: &CancelToken,
         on_cluster: &mut dyn FnMut(usize, usize),
     ) -> Result<Attribution, EvalError> {
-        let sources = self.sources;
         // No source has that many neighbours, so every source is a cluster of its own.
         let alone = AttributionSettings { min_points: usize::MAX, ..self.settings.clone() };
         let settings = match way.removed() {
             Removed::Evidence => &alone,
             Removed::Cluster => self.settings,
         };
-        let present = |completion: &Completion| read_answer(completion, &answered.answer.prompt).citations.text;
         let input = ExplainInput {
             question: &answered.query,
             answer: &answered.answer,
-            sources,
+            sources: self.sources,
             origin: AnswerSource::Here,
             known: &[],
             settings,
             max_tokens: self.max_tokens,
-            present: &present,
         };
         let mut on_progress = |done, total, _: &[Cluster]| on_cluster(done, total);
-        Ok(match way.method() {
-            Method::Similarity => {
-                let input = SimilarityInput { answer: &answered.answer, sources, settings };
-                similarity(input, self.embedder, cancel)?
-            }
-            Method::Preview => masked_estimate(input, self.generator, cancel, &mut on_progress)?,
-            Method::Logprob => probability(input, Reading::Logprob, self.generator, cancel, &mut on_progress)?,
-            Method::Jsd => probability(input, Reading::Divergence, self.generator, cancel, &mut on_progress)?,
-            Method::Counterfactual => {
-                let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
-                explain(input, engines, cancel, &mut on_progress)?
-            }
-        })
+        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+        Ok(attribution::attribute(way.method(), input, engines, cancel, &mut on_progress)?)
     }
 }
 

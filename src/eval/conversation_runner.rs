@@ -1,22 +1,21 @@
-//! Runs the generator in the conversations of a benchmark: completes each question from the earlier turns of this run,
-//! translates and answers it, with the steps and prompts of the program.
+//! The generator in the conversations of a benchmark: answers questions and keeps the turns of the run.
 //!
-//! Invariant: the model only sees its own earlier answers, never the reference answers.
+//! Invariants: turns run through the pipeline of the program; the model only sees its own earlier answers, never the
+//! reference answers.
 //! Not here: searching (`retrieval`), figures.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::retrieval::Posed;
+use super::retrieval::{Asking, Posed};
 use super::{CachedGenerator, EvalError, Question, Used};
 use ragonite_base::{CancelToken, Language};
-use ragonite_rag::answer::{
-    Answer, AnswerEvent, AnswerInput, AnswerSettings, LanguagePair, Rewrite, RewriteInput, TranslateInput,
-    answer_language, generate_answer, rewrite, translate,
-};
+use ragonite_inference::{Generate, Sampling};
+use ragonite_rag::answer::{Answer, AnswerEvent, AnswerSettings};
+use ragonite_rag::pipeline::{DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnSettings, answer_searched};
 use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::EarlierQuestion;
+use ragonite_rag::retrieval::{EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
 
 /// Settings of the runner.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -66,62 +65,87 @@ impl<'a> ConversationRunner<'a> {
         self.turns.get(&(conversation.to_owned(), language)).map_or(&[][..], Vec::as_slice)
     }
 
-    /// Completes a question from earlier turns.
-    pub(super) fn complete(
-        &mut self,
-        question: &Question,
-        past: &[HistoryTurn],
-        cancel: &CancelToken,
-    ) -> Result<Rewrite, EvalError> {
-        let input = RewriteInput {
-            prefix: self.how.prefix,
-            language: Language::of(&question.raw),
-            past,
-            question: &question.raw,
-            settings: &self.how.settings.prompt,
-        };
-        Ok(rewrite(&mut *self.generator, &input, cancel)?)
-    }
-
-    /// The question in the language of the documents; none if the output is unusable.
-    pub(super) fn translate(
-        &mut self,
-        question: &str,
-        languages: LanguagePair,
-        cancel: &CancelToken,
-    ) -> Result<Option<String>, EvalError> {
-        let LanguagePair { from, to } = languages;
-        let input = TranslateInput { question, from, to, max_tokens: self.how.settings.prompt.rewrite_tokens };
-        Ok(translate(&mut *self.generator, &input, cancel)?.text)
-    }
-
     /// Answers a question from its hits and records the turn.
     pub(super) fn answer(
         &mut self,
+        asking: Asking<'_>,
         question: &Question,
         posed: &Posed,
-        documents: Language,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(AnswerEvent),
     ) -> Result<Answer, EvalError> {
-        let hits = posed.retrieved.for_prompt(self.how.sources);
-        let input = AnswerInput {
-            prefix: self.how.prefix,
-            language: answer_language(&question.raw, &posed.query, documents, self.how.settings.prompt.language),
-            past: &posed.past,
-            question: &posed.query,
-            hits: &hits,
-            settings: self.how.settings,
+        let mut report = |progress: TurnProgress<'_>| {
+            if let TurnProgress::Answering(event) = progress {
+                on_event(event);
+            }
         };
-        let answer = generate_answer(&mut *self.generator, &input, cancel, on_event)?;
+        let mut engines = BenchmarkEngines::new(asking, Some(self));
+        let answer = answer_searched(&mut engines, &posed.request, &posed.searched, &mut report, cancel)?;
         let (conversation, language) = question.thread();
         let turn = HistoryTurn {
             question: question.raw.clone(),
-            completed_question: posed.query.clone(),
+            completed_question: posed.query().to_owned(),
             answer: answer.own_text().to_owned(),
         };
+        let hits = posed.searched.retrieved.for_prompt(self.how.sources);
         let earlier = EarlierQuestion::answered(&question.raw, &hits, answer.cited_sources());
         self.turns.entry((conversation.to_owned(), language)).or_default().push((turn, earlier));
         Ok(answer)
+    }
+
+    /// Settings of a turn with this search.
+    pub(super) fn turn_settings(&self, retrieval: &RetrievalSettings) -> TurnSettings {
+        let AnswerSettings { sampling, prompt } = self.how.settings;
+        let defaults = TurnSettings::default();
+        let (temperature, seed) = match *sampling {
+            Sampling::Greedy => (0.0, defaults.seed),
+            Sampling::Seeded { temperature, seed } => (temperature, seed),
+        };
+        let (retrieval, prompt) = (retrieval.clone(), prompt.clone());
+        TurnSettings { sources: self.how.sources, retrieval, prompt, temperature, seed, ..defaults }
+    }
+}
+
+/// The domain of a benchmark and the generator of its run.
+pub(super) struct BenchmarkEngines<'r> {
+    asking: Asking<'r>,
+    prefix: &'r str,
+    generator: Option<&'r mut CachedGenerator>,
+    translations: TranslationCache,
+}
+
+impl<'r> BenchmarkEngines<'r> {
+    pub(super) fn new(asking: Asking<'r>, runner: Option<&'r mut ConversationRunner<'_>>) -> Self {
+        let prefix = runner.as_ref().map_or("", |runner| runner.how.prefix);
+        let generator = runner.map(|runner| &mut *runner.generator);
+        Self { asking, prefix, generator, translations: TranslationCache::default() }
+    }
+}
+
+impl TurnEngines for BenchmarkEngines<'_> {
+    type Error = EvalError;
+
+    fn domain(&mut self, _: &CancelToken) -> Result<DomainFacts, EvalError> {
+        Ok(DomainFacts { prefix: self.prefix.to_owned(), language: self.asking.engines.index.language()? })
+    }
+
+    fn generator(&mut self, _: &TurnSettings, _: &CancelToken) -> Result<&mut dyn Generate, EvalError> {
+        match &mut self.generator {
+            Some(generator) => Ok(&mut **generator),
+            None => Err(EvalError::NoGenerator),
+        }
+    }
+
+    fn search(
+        &mut self,
+        input: &SearchInput<'_>,
+        _: &TurnSettings,
+        cancel: &CancelToken,
+    ) -> Result<Retrieved, EvalError> {
+        Ok(search(self.asking.engines, input, self.asking.settings, cancel)?)
+    }
+
+    fn translations(&mut self) -> &mut TranslationCache {
+        &mut self.translations
     }
 }

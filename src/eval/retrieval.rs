@@ -7,14 +7,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::aggregate::Measured;
+use super::conversation_runner::BenchmarkEngines;
 use super::metric::{Metric, P_AT_1, PageMatch, Ranking, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
 use super::{ConversationRunner, EvalError, Pages, Question, Used};
 use ragonite_base::CancelToken;
 use ragonite_document::evidence::Kind;
-use ragonite_rag::answer::{AnswerEvent, LanguagePair, RewriteHow, translation_wanted};
-use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::{EarlierQuestion, Hit, RetrievalSettings, Retrieved, SearchContext, SearchInput};
+use ragonite_rag::answer::{AnswerEvent, RewriteHow};
+use ragonite_rag::pipeline::{SearchedTurn, TurnRequest, TurnSettings, Wording, search_turn};
+use ragonite_rag::retrieval::{EarlierQuestion, Hit, RetrievalSettings, SearchContext, Translate};
 
 /// Origin of the completed question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,16 +51,26 @@ pub struct Asking<'a> {
 /// A question with its search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posed {
-    /// The question that was searched and is answered.
-    pub query: String,
+    /// The question in its conversation.
+    pub request: TurnRequest,
+    /// The completed question and its search.
+    pub searched: SearchedTurn,
     /// Origin of the completed question; none if it was not completed.
     pub how: Option<RewriteHow>,
+}
+
+impl Posed {
+    /// The question that was searched and is answered.
+    #[must_use]
+    pub fn query(&self) -> &str {
+        &self.searched.rewrite.completed
+    }
+
     /// The translated question, if it was searched as well.
-    pub translated: Option<String>,
-    /// Earlier turns in the prompt, oldest first.
-    pub past: Vec<HistoryTurn>,
-    /// Result of the search.
-    pub retrieved: Retrieved,
+    #[must_use]
+    pub fn translated(&self) -> Option<&str> {
+        self.searched.translation.as_ref().and_then(|translation| translation.text.as_deref())
+    }
 }
 
 /// Progress of asking.
@@ -170,16 +181,6 @@ impl Measured for Asked {
     }
 }
 
-impl Asking<'_> {
-    /// The languages of a translation of the question; none if it has the language of the documents.
-    ///
-    /// # Errors
-    /// When the domain cannot be read.
-    pub fn translation(&self, query: &str) -> Result<Option<LanguagePair>, EvalError> {
-        Ok(translation_wanted(query, self.engines.index.language()?, self.settings.translate))
-    }
-}
-
 impl Question {
     /// The question to search before the model completes it.
     #[must_use]
@@ -215,7 +216,7 @@ pub fn ask(
         let goes_on = questions[at + 1..].iter().any(|later| later.thread() == question.thread());
         if let Some(runner) = runner.as_deref_mut().filter(|_| by_model && goes_on) {
             let mut tell = |event| on_progress(progress, Doing::Answering(event));
-            runner.answer(question, &posed, asking.engines.index.language()?, cancel, &mut tell)?;
+            runner.answer(asking, question, &posed, cancel, &mut tell)?;
         }
         asked.push(scored(asking, question, posed));
         progress.done += 1;
@@ -237,42 +238,50 @@ fn used(runner: Option<&ConversationRunner<'_>>) -> Used {
 /// [`EvalError::Canceled`].
 pub fn search(
     asking: Asking<'_>,
-    mut runner: Option<&mut ConversationRunner<'_>>,
+    runner: Option<&mut ConversationRunner<'_>>,
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
-    let (past, rewrite, earlier) = match asking.completion {
-        Completion::Human | Completion::None => (last(&question.past, asking.past_turns), None, Vec::new()),
+    let request = request(asking, runner.as_deref(), question)?;
+    let searched = search_turn(&mut BenchmarkEngines::new(asking, runner), &request, &mut |_| {}, cancel)?;
+    let how = (asking.completion == Completion::Model).then_some(searched.rewrite.how);
+    Ok(Posed { request, searched, how })
+}
+
+/// The question in its conversation. Without a generator nothing is translated.
+fn request(
+    asking: Asking<'_>,
+    runner: Option<&ConversationRunner<'_>>,
+    question: &Question,
+) -> Result<TurnRequest, EvalError> {
+    let reference = || last(&question.past, asking.past_turns);
+    let (past, earlier, wording) = match asking.completion {
+        Completion::Human | Completion::None => (reference(), Vec::new(), Wording::Again),
         Completion::History => {
-            let past = last(&question.past, asking.past_turns);
+            let past = reference();
             let earlier = past.iter().map(|turn| EarlierQuestion::from(turn.question.as_str())).collect();
-            (past, None, earlier)
+            (past, earlier, Wording::Again)
         }
         Completion::Model => {
-            let runner = runner.as_deref_mut().ok_or(EvalError::NoGenerator)?;
-            let turns = last(runner.turns(question), asking.past_turns);
-            let (past, earlier): (Vec<HistoryTurn>, Vec<EarlierQuestion>) = turns.into_iter().unzip();
-            let rewrite = runner.complete(question, &past, cancel)?;
-            (past, Some(rewrite), earlier)
+            let turns = last(runner.ok_or(EvalError::NoGenerator)?.turns(question), asking.past_turns);
+            let (past, earlier) = turns.into_iter().unzip();
+            (past, earlier, Wording::Typed)
         }
     };
-    let typed = question.query(asking.completion);
-    let completed = rewrite.as_ref().map(|rewrite| rewrite.completed.as_str());
-    let query = completed.unwrap_or(typed).to_owned();
-    let translated = match (runner, asking.translation(&query)?) {
-        (Some(runner), Some(languages)) => runner.translate(&query, languages, cancel)?,
-        _ => None,
+    let settings = match runner {
+        Some(runner) => runner.turn_settings(asking.settings),
+        None => TurnSettings {
+            retrieval: RetrievalSettings { translate: Translate::Off, ..asking.settings.clone() },
+            ..TurnSettings::default()
+        },
     };
-    let conversation =
-        SearchInput { question: typed, completed, translated: translated.as_deref(), earlier: &earlier, today: None };
-    let retrieved = ragonite_rag::retrieval::search(asking.engines, &conversation, asking.settings, cancel)?;
-    let how = rewrite.map(|rewrite| rewrite.how);
-    Ok(Posed { query, how, translated, past, retrieved })
+    let text = question.query(asking.completion).to_owned();
+    Ok(TurnRequest { question: text.clone(), text, wording, past, earlier, today: None, settings })
 }
 
 fn scored(asking: Asking<'_>, question: &Question, posed: Posed) -> Asked {
-    let Posed { query, how, translated, retrieved, .. } = posed;
-    let hits = retrieved.hits.into_iter().filter_map(|hit| found(asking.pages, hit)).collect();
+    let (query, how, translated) = (posed.query().to_owned(), posed.how, posed.translated().map(str::to_owned));
+    let hits = posed.searched.retrieved.hits.into_iter().filter_map(|hit| found(asking.pages, hit)).collect();
     Asked::new(asking, question, (query, how, translated, hits))
 }
 

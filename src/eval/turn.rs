@@ -5,7 +5,7 @@
 //! asked alone.
 //! Not here: figures (`answers`, `attribution_eval`).
 
-use super::retrieval::{Asking, Posed, search};
+use super::retrieval::{Asking, search};
 use super::score::{Outcome, Page, Placed};
 use super::{ConversationRunner, EvalError, Question};
 use ragonite_base::CancelToken;
@@ -64,15 +64,16 @@ pub fn answer(
     cancel.check()?;
     let mut posed = search(asking, Some(&mut *runner), question, cancel)?;
     // A document removed since the search has no page.
-    let hits = std::mem::take(&mut posed.retrieved.hits);
+    let retrieved = &mut posed.searched.retrieved;
+    let hits = std::mem::take(&mut retrieved.hits);
     let known = hits.into_iter().filter_map(|hit| Some((asking.pages.of_hit(&hit)?, hit)));
     let (mut pages, hits): (Vec<Placed>, Vec<Hit>) = known.unzip();
     let gold = asking.pages.gold_of(question);
     let outcome = Outcome::of(&gold, &pages);
-    posed.retrieved.hits = hits;
-    let answer = runner.answer(question, &posed, asking.engines.index.language()?, cancel, on_event)?;
-    let hits = posed.retrieved.for_prompt(runner.sources());
+    retrieved.hits = hits;
+    let answer = runner.answer(asking, question, &posed, cancel, on_event)?;
+    let hits = posed.searched.retrieved.for_prompt(runner.sources());
     pages.truncate(hits.len());
-    let Posed { query, how, translated, .. } = posed;
+    let (query, how, translated) = (posed.query().to_owned(), posed.how, posed.translated().map(str::to_owned));
     Ok(Answered { question: question.clone(), query, how, translated, hits, pages, gold, outcome, answer })
 }

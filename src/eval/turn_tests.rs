@@ -404,8 +404,8 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let questions = conversation();
     let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut runner), question, &never).unwrap();
-        runner.answer(question, &posed, Language::English, &never, &mut |_| {}).unwrap();
-        posed.retrieved.sub_queries.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
+        runner.answer(asking, question, &posed, &never, &mut |_| {}).unwrap();
+        posed.searched.retrieved.sub_queries.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
     });
     // Citations of the model's own earlier turns are known.
     let follow_up = vec![(SubQueryRole::Raw, 0), (SubQueryRole::Rewrite, 0), (SubQueryRole::History, 1)];
@@ -414,12 +414,13 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let history = Asking { completion: Completion::History, ..asking };
     for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
         let posed = search(Asking { past_turns, ..history }, None, &questions[2], &never).unwrap();
-        let earlier = posed.retrieved.sub_queries.iter().filter(|leg| leg.role == SubQueryRole::History).count();
+        let earlier =
+            posed.searched.retrieved.sub_queries.iter().filter(|leg| leg.role == SubQueryRole::History).count();
         assert!(
-            posed.retrieved.sub_queries.iter().all(|leg| leg.cited.is_empty()),
+            posed.searched.retrieved.sub_queries.iter().all(|leg| leg.cited.is_empty()),
             "a right answer of the benchmark is no answer of ours"
         );
-        assert_eq!((posed.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
+        assert_eq!((posed.request.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
     }
 }
 
@@ -478,15 +479,19 @@ fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too()
     let mut runner = ConversationRunner::new(&mut generator, world.speaking());
     let never = CancelToken::never();
     let posed = search(world.asking(), Some(&mut runner), &german, &never).unwrap();
-    assert_eq!(posed.translated.as_deref(), Some("Who ran the TPM-Tests?"));
-    assert_eq!(posed.query, german.completed, "the answer has the language of the question");
-    assert!(posed.retrieved.sub_queries.iter().any(|leg| leg.role == SubQueryRole::Translation));
+    assert_eq!(posed.translated(), Some("Who ran the TPM-Tests?"));
+    assert_eq!(posed.query(), german.completed, "the answer has the language of the question");
+    assert!(posed.searched.retrieved.sub_queries.iter().any(|leg| leg.role == SubQueryRole::Translation));
     search(world.asking(), Some(&mut runner), &german, &never).unwrap();
     assert_eq!(runner.used(), Used { asked: 1, recalled: 1 });
     let off = RetrievalSettings { translate: Translate::Off, ..world.settings.clone() };
     let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut runner), &german, &never).unwrap();
-    assert_eq!((posed.translated, posed.retrieved.sub_queries.len()), (None, 0));
-    assert_eq!(search(world.asking(), None, &german, &never).unwrap().translated, None, "nobody is there to translate");
+    assert_eq!((posed.translated(), posed.searched.retrieved.sub_queries.len()), (None, 0));
+    assert_eq!(
+        search(world.asking(), None, &german, &never).unwrap().translated(),
+        None,
+        "nobody is there to translate"
+    );
 }
 
 #[test]

@@ -15,7 +15,6 @@ mod manage;
 mod record;
 mod schema;
 mod search;
-mod settings;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -25,9 +24,9 @@ pub use error::HistoryError;
 pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
 pub use manage::Place;
+pub use ragonite_rag::pipeline::TurnSettings;
 pub use record::{
     ConversationRecord, EarlierAttribution, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant,
 };
 pub use search::{Among, Found, FoundTurn, MOST_FOUND};
-pub use settings::TurnSettings;
 pub use store::{History, TITLE_WIDTH};

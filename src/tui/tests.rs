@@ -13,7 +13,7 @@ use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use ragonite_app::{
-    App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, Refusal, TurnKey,
+    App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, JobId, Notice, Refusal, TurnKey,
 };
 use ragonite_base::{ConversationId, Millis, TurnId};
 use ragonite_history::{ConversationRecord, Feedback, Format, Found, FoundTurn, Place, Rating, Reason, TurnRecord};
@@ -278,13 +278,13 @@ fn up_in_an_empty_composer_brings_back_the_last_question() {
 fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    desk.app.handle(Event::JobCanceled { job: JobId(1) });
     desk.keys(&["d", "r", "Tab", "e"]);
     assert_eq!((desk.screen.focus(), desk.screen.composer.text().as_str()), (Pane::Composer, "hi"));
     let sent = desk.keys(&["?", "Up", "Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionEdited { text: "hi?".into(), at: NOW })]);
     assert_eq!(desk.screen.composer.text(), "dr", "what was being written comes back");
-    desk.app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+    desk.app.handle(Event::JobCanceled { job: JobId(2) });
     desk.keys(&["Tab", "e", "e", "Esc"]);
     assert_eq!(desk.screen.composer.text(), "dr", "Esc leaves the question as it was");
     let sent = desk.keys(&["Enter"]);
@@ -308,7 +308,7 @@ fn a_question_is_written_while_something_runs_and_nothing_is_stopped() {
 fn a_new_conversation_gives_up_the_question_that_is_edited() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    desk.app.handle(Event::JobCanceled { job: JobId(1) });
     desk.keys(&["d", "r", "Tab", "e", "Ctrl+N"]);
     assert_eq!(desk.screen.composer.text(), "dr");
     let sent = desk.keys(&["Enter"]);
@@ -325,7 +325,7 @@ fn kept() -> Desk {
     desk.app.handle(Event::QuestionCompleted { turn, rewrite });
     desk.app.handle(Event::HitsRetrieved { turn, retrieved: Box::default() });
     desk.app.handle(Event::AnswerGrew { turn, text: "An answer".into() });
-    desk.app.handle(Event::TurnCanceled { turn });
+    desk.app.handle(Event::JobCanceled { job: turn.job() });
     let conversation = |id, title: &str, deleted_at| ConversationRecord {
         id: ConversationId(id),
         domain: "wiki".parse().unwrap(),

@@ -16,7 +16,7 @@ use ragonite_rag::retrieval::Hit;
 
 /// The embedder of attribution with its cached vectors.
 #[derive(Default)]
-pub(super) struct Comparer {
+pub(super) struct AttributionEmbedder {
     /// Another embedder than that of retrieval.
     own: Option<Arc<dyn Embed>>,
     kept: Option<Kept>,
@@ -27,7 +27,7 @@ struct Kept {
     vectors: HashMap<EvidenceId, Embedding>,
 }
 
-impl Comparer {
+impl AttributionEmbedder {
     /// The embedder; the first call may load it.
     pub(super) fn embedder(&mut self, engine: &ModelManager) -> Result<Arc<dyn Embed>, InferenceError> {
         let (setup, profile) = (&engine.setup, &engine.setup.profile.profile);

@@ -51,7 +51,7 @@ fn tools(desktop: Desktop) -> &'static [Tool] {
 
 /// Starts the thread.
 pub(super) fn start(events: Events) -> Result<Worker<CopyJob>, RuntimeError> {
-    let (worker, _) = Worker::start("clipboard", move |mailbox: Receiver<CopyJob>| {
+    let worker = Worker::start("clipboard", move |mailbox: Receiver<CopyJob>| {
         for job in mailbox {
             events.send(copy(job));
         }

@@ -1,113 +1,57 @@
 //! The thread that owns the language model.
 //!
-//! Takes jobs: rewrite, answer, suggest, explain. Gives one event per job.
+//! Takes jobs: run a turn, suggest, explain. Gives progress events and one last event per job.
 //! Invariants: one model is loaded at a time, and jobs run one after the other; an idle model is unloaded after a
 //! while.
-//! Not here: prompts and answers (`answer`), attribution (`attribution`), facts about a domain (`search_worker`).
+//! Not here: the stages of a turn (`ragonite_rag::pipeline`), attribution (`attribution`), domains (`open_domains`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-use super::attribution_embedder::Comparer;
+use super::attribution_embedder::AttributionEmbedder;
 use super::battery::Power;
 use super::jobs::WorkGuard;
 use super::model_manager::ModelManager;
+use super::open_domains::OpenDomains;
 use super::problem::Stop;
-use super::search_worker::{Facts, SearchJob, VectorsWanted};
 use super::worker::Worker;
 use super::{Events, RuntimeError};
-use ragonite_app::{Event, Trigger, TurnKey, Wording};
-use ragonite_base::{CancelToken, DomainName, Language};
-use ragonite_history::TurnSettings;
-use ragonite_inference::{Completion, Generate as _, GeneratorChoice, InferenceError};
+use ragonite_app::{Event, ExplainRequest, SuggestRequest, Trigger, TurnKey};
+use ragonite_base::{CancelToken, DomainName, EvidenceId};
+use ragonite_inference::{Generate, GeneratorChoice, InferenceError};
 use ragonite_llama::LlamaGenerator;
-use ragonite_rag::answer::{
-    self, Answer, AnswerEvent, AnswerInput, LanguagePair, RewriteInput, SuggestInput, TranslateInput, Translation,
-    TranslationHow, translation_wanted,
-};
+use ragonite_rag::answer::{self, AnswerEvent, SuggestInput};
 use ragonite_rag::attribution::{
-    self, AnswerSource, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
+    self, AnswerSource, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector,
 };
-use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::{Hit, Reranking};
-
-/// Interval of checking for cancellation while waiting for another thread.
-const HEEDING: Duration = Duration::from_millis(50);
+use ragonite_rag::pipeline::{
+    DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings, answer_turn,
+};
+use ragonite_rag::retrieval::{Reranking, Retrieved, SearchContext, SearchInput, search};
 
 /// A job of the generator thread.
 #[derive(Debug)]
 pub(super) enum GeneratorJob {
     /// Load this model.
     WarmUp(GeneratorChoice),
-    /// Complete a question.
-    Rewrite { work: WorkGuard, question: Question, wording: Wording },
-    /// Answer from the hits.
-    Answer { work: WorkGuard, question: Question, typed: String, hits: Vec<Hit> },
+    /// Run a turn.
+    Turn { work: WorkGuard, turn: TurnKey, domain: DomainName, request: Box<TurnRequest> },
     /// Generate suggestions.
-    Suggest { work: WorkGuard, answered: Box<Answered> },
+    Suggest { work: WorkGuard, request: Box<SuggestRequest> },
     /// Attribute an answer.
-    Explain { work: WorkGuard, asked: Box<Explanation> },
+    Explain { work: WorkGuard, request: Box<ExplainRequest> },
 }
 
-/// A question in its conversation.
-#[derive(Debug)]
-pub(super) struct Question {
-    pub(super) domain: DomainName,
-    pub(super) text: String,
-    pub(super) past: Vec<HistoryTurn>,
-    /// Settings of the turn.
-    pub(super) settings: Box<TurnSettings>,
-}
-
-/// An answer for suggestions.
-#[derive(Debug)]
-pub(super) struct Answered {
-    /// The completed question.
-    pub(super) question: String,
-    pub(super) answer: Box<Answer>,
-    pub(super) hits: Vec<Hit>,
-    /// All questions of the conversation.
-    pub(super) asked: Vec<String>,
-    /// The model that answered.
-    pub(super) model: GeneratorChoice,
-}
-
-/// An answer to attribute.
-#[derive(Debug)]
-pub(super) struct Explanation {
-    /// The turn; the job may have another key.
-    pub(super) of: TurnKey,
-    /// Who requested it.
-    pub(super) demand: Trigger,
-    pub(super) domain: DomainName,
-    pub(super) method: Method,
-    /// The completed question.
-    pub(super) question: String,
-    pub(super) answer: Box<Answer>,
-    pub(super) hits: Vec<Hit>,
-    /// Clusters that are known already.
-    pub(super) known: Vec<Cluster>,
-    /// Settings of the explanation.
-    pub(super) settings: Box<TurnSettings>,
-}
-
-/// Starts the thread. `search_worker` answers requests for facts about a domain.
+/// Starts the thread.
 pub(super) fn start(
-    engine: Arc<ModelManager>,
-    encoder: Sender<SearchJob>,
+    models: Arc<ModelManager>,
+    domains: Arc<OpenDomains>,
     leaving: CancelToken,
     events: Events,
 ) -> Result<Worker<GeneratorJob>, RuntimeError> {
-    let (worker, _) = Worker::start("generator", move |mailbox| {
-        let translations = HashMap::new();
-        let comparer = Comparer::default();
-        Generator { engine, encoder, leaving, events, model: None, translations, answered: HashSet::new(), comparer }
-            .work(&mailbox);
-    })?;
-    Ok(worker)
+    Worker::start("generator", move |mailbox| Generator::new(models, domains, leaving, events).work(&mailbox))
 }
 
 /// Result of waiting for a job.
@@ -120,24 +64,77 @@ enum Waited {
     Closed,
 }
 
-/// Key of a translation: model, language, question.
-type Translated = (String, Language, String);
-
 struct Generator {
-    engine: Arc<ModelManager>,
-    encoder: Sender<SearchJob>,
+    models: Arc<ModelManager>,
+    domains: Arc<OpenDomains>,
     leaving: CancelToken,
     events: Events,
     model: Option<LlamaGenerator>,
     /// Translations of this run of the program.
-    translations: HashMap<Translated, String>,
+    translations: TranslationCache,
     /// Turns answered by the model as loaded, which reproduces their answers exactly.
     answered: HashSet<TurnKey>,
     /// The embedder of attribution.
-    comparer: Comparer,
+    attribution_embedder: AttributionEmbedder,
+}
+
+/// The engines of a turn.
+struct WorkerEngines<'a> {
+    generator: &'a mut Generator,
+    domain: &'a DomainName,
+}
+
+impl TurnEngines for WorkerEngines<'_> {
+    type Error = Stop;
+
+    fn domain(&mut self, cancel: &CancelToken) -> Result<DomainFacts, Stop> {
+        self.generator.domains.with(self.domain, cancel, |index| {
+            Ok(DomainFacts { prefix: index.manifest()?.prompt_prefix, language: index.language()? })
+        })
+    }
+
+    fn generator(&mut self, settings: &TurnSettings, cancel: &CancelToken) -> Result<&mut dyn Generate, Stop> {
+        Ok(self.generator.load(&settings.model, cancel)?)
+    }
+
+    fn search(
+        &mut self,
+        input: &SearchInput<'_>,
+        settings: &TurnSettings,
+        cancel: &CancelToken,
+    ) -> Result<Retrieved, Stop> {
+        let reranks = settings.rerank == Reranking::On;
+        if reranks {
+            self.generator.make_room_for_the_reranker();
+        }
+        let models = &self.generator.models;
+        let embedder = models.embedder()?;
+        let reranker = if reranks { models.reranker()? } else { None };
+        self.generator.domains.with(self.domain, cancel, |index| {
+            let context = SearchContext { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
+            Ok(search(context, input, &settings.searching(), cancel)?)
+        })
+    }
+
+    fn translations(&mut self) -> &mut TranslationCache {
+        &mut self.generator.translations
+    }
 }
 
 impl Generator {
+    fn new(models: Arc<ModelManager>, domains: Arc<OpenDomains>, leaving: CancelToken, events: Events) -> Self {
+        Self {
+            models,
+            domains,
+            leaving,
+            events,
+            model: None,
+            translations: TranslationCache::default(),
+            answered: HashSet::new(),
+            attribution_embedder: AttributionEmbedder::default(),
+        }
+    }
+
     fn work(mut self, mailbox: &Receiver<GeneratorJob>) {
         loop {
             let job = match self.wait(mailbox) {
@@ -147,20 +144,16 @@ impl Generator {
             };
             match job {
                 GeneratorJob::WarmUp(model) => self.warm_up(&model),
-                GeneratorJob::Rewrite { work, question, wording } => {
-                    let result = self.rewrite(&work, &question, wording);
+                GeneratorJob::Turn { work, turn, domain, request } => {
+                    let result = self.turn(&work, turn, &domain, &request);
                     self.finish(work, result);
                 }
-                GeneratorJob::Answer { work, question, typed, hits } => {
-                    let result = self.answer(&work, &question, &typed, &hits);
+                GeneratorJob::Suggest { work, request } => {
+                    let result = self.suggest(&work, &request);
                     self.finish(work, result);
                 }
-                GeneratorJob::Suggest { work, answered } => {
-                    let result = self.suggest(&work, &answered);
-                    self.finish(work, result);
-                }
-                GeneratorJob::Explain { work, asked } => {
-                    let result = self.explain(&work, &asked);
+                GeneratorJob::Explain { work, request } => {
+                    let result = self.explain(&work, &request);
                     self.finish(work, result);
                 }
             }
@@ -169,7 +162,7 @@ impl Generator {
 
     /// Waits for a job. Unloads the model after the idle time.
     fn wait(&mut self, mailbox: &Receiver<GeneratorJob>) -> Waited {
-        let limit = self.engine.setup.unload_after.filter(|_| self.model.is_some());
+        let limit = self.models.setup.unload_after.filter(|_| self.model.is_some());
         let Some(limit) = limit else { return mailbox.recv().map_or(Waited::Closed, Waited::Job) };
         match mailbox.recv_timeout(limit) {
             Ok(job) => Waited::Job(job),
@@ -186,7 +179,7 @@ impl Generator {
     fn drop_model(&mut self) {
         self.model = None;
         self.answered.clear();
-        self.engine.left();
+        self.models.left();
     }
 
     fn warm_up(&mut self, model: &GeneratorChoice) {
@@ -199,76 +192,43 @@ impl Generator {
     /// Sends the event of a job. The job ends before the event is sent, so that a later cancellation finds nothing
     /// running.
     fn finish(&self, work: WorkGuard, result: Result<Event, Stop>) {
-        let turn = work.turn;
+        let job = work.job;
         drop(work);
         self.events.send(match result {
             Ok(event) => event,
-            Err(Stop::Canceled) => Event::TurnCanceled { turn },
-            Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
+            Err(Stop::Canceled) => Event::JobCanceled { job },
+            Err(Stop::Failed(problem)) => Event::JobFailed { job, problem },
         });
     }
 
-    fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
-        work.cancel.check()?;
-        let facts = self.facts(&question.domain, None, &work.cancel)?;
-        let rewrite = match wording {
-            Wording::Edited => answer::edited_question(&question.text),
-            Wording::Again => answer::question_again(&question.text),
-            Wording::Typed if question.past.is_empty() => answer::first_question(&question.text),
-            Wording::Typed => {
-                let input = RewriteInput {
-                    prefix: &facts.prefix,
-                    language: Language::of(&question.text),
-                    past: &question.past,
-                    question: &question.text,
-                    settings: &question.settings.prompt,
-                };
-                answer::rewrite(self.load(&question.settings.model, &work.cancel)?, &input, &work.cancel)?
-            }
-        };
-        if let Some(translation) = self.translate(work, &rewrite.completed, &question.settings, facts.language)? {
-            let translation = Box::new(translation);
-            self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
+    fn turn(
+        &mut self,
+        work: &WorkGuard,
+        turn: TurnKey,
+        domain: &DomainName,
+        request: &TurnRequest,
+    ) -> Result<Event, Stop> {
+        let events = self.events.clone();
+        let mut engines = WorkerEngines { generator: self, domain };
+        let mut report = |progress: TurnProgress<'_>| events.send(event_of(turn, progress));
+        let trace = answer_turn(&mut engines, request, &mut report, &work.cancel)?;
+        if self.model.as_ref().is_some_and(LlamaGenerator::is_deterministic) {
+            self.answered.insert(turn);
         }
-        // Reranking comes next; where memory is short, the generator makes room.
-        let reranks = question.settings.rerank == Reranking::On;
-        if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
+        Ok(Event::AnswerFinished { turn, answer: Box::new(trace.answer) })
+    }
+
+    /// Unloads the generator where the reranker is not loaded yet and memory is short.
+    fn make_room_for_the_reranker(&mut self) {
+        if self.model.is_some() && self.models.reranker_lacks_memory() {
             self.drop_model();
             tracing::info!("the generator left the memory to the reranker");
         }
-        Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
-    }
-
-    /// Translates the question into the language of the documents, where it has another.
-    fn translate(
-        &mut self,
-        work: &WorkGuard,
-        question: &str,
-        settings: &TurnSettings,
-        documents: Language,
-    ) -> Result<Option<Translation>, Stop> {
-        let Some(LanguagePair { from, to }) = translation_wanted(question, documents, settings.retrieval.translate)
-        else {
-            return Ok(None);
-        };
-        let started = Instant::now();
-        let key = (self.id_of(&settings.model).to_owned(), to, question.to_owned());
-        if let Some(text) = self.translations.get(&key).cloned() {
-            let how = TranslationHow::Known;
-            let total_ms = started.elapsed().into();
-            return Ok(Some(Translation { text: Some(text), from, to, how, prompt: None, completion: None, total_ms }));
-        }
-        let input = TranslateInput { question, from, to, max_tokens: settings.prompt.rewrite_tokens };
-        let translation = answer::translate(self.load(&settings.model, &work.cancel)?, &input, &work.cancel)?;
-        if let Some(text) = &translation.text {
-            self.translations.insert(key, text.clone());
-        }
-        Ok(Some(translation))
     }
 
     /// The id of a model.
     fn id_of<'a>(&'a self, choice: &'a GeneratorChoice) -> &'a str {
-        choice.id(&self.engine.setup.profile.profile.generator)
+        choice.id(&self.models.setup.profile.profile.generator)
     }
 
     /// Returns the model, loaded when first needed; loading stops at `cancel` or when the program exits. Unloads
@@ -277,7 +237,7 @@ impl Generator {
         let id = self.id_of(choice).to_owned();
         let loaded = self.model.take_if(|model| model.identity().model == id);
         if self.model.is_some() {
-            let setup = &self.engine.setup;
+            let setup = &self.models.setup;
             let model = setup.catalog.model(&id)?;
             setup.folders.find(model, model.weights()?, cancel)?;
             self.drop_model();
@@ -286,7 +246,7 @@ impl Generator {
         let model = match loaded {
             Some(model) => model,
             None => match self.read_weights(&id, cancel) {
-                Err(error) if error.is_for_want_of_memory() && self.engine.release_reranker() => {
+                Err(error) if error.is_for_want_of_memory() && self.models.release_reranker() => {
                     self.read_weights(&id, cancel)
                 }
                 read => read,
@@ -296,9 +256,9 @@ impl Generator {
     }
 
     fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
-        let setup = &self.engine.setup;
-        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.engine));
-        self.engine
+        let setup = &self.models.setup;
+        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.models));
+        self.models
             .loading(id, || {
                 let model = setup.catalog.model(id)?;
                 let path = setup.folders.find(model, model.weights()?, &cancel)?;
@@ -314,28 +274,11 @@ impl Generator {
                 LlamaGenerator::load_with_prefix_cache(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
             })
             .inspect(|loaded| {
-                self.engine.placed(loaded.placement());
+                self.models.placed(loaded.placement());
             })
     }
 
-    /// Asks the search thread, which never waits for this thread.
-    fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>, cancel: &CancelToken) -> Result<Facts, Stop> {
-        let (reply, answer) = mpsc::sync_channel(1);
-        let job = SearchJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
-        if self.encoder.send(job).is_err() {
-            return Err(Stop::Canceled);
-        }
-        // The search thread may be loading its model, which this token does not cancel.
-        loop {
-            match answer.recv_timeout(HEEDING) {
-                Ok(facts) => return facts,
-                Err(RecvTimeoutError::Timeout) => cancel.check()?,
-                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Canceled),
-            }
-        }
-    }
-
-    fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
+    fn explain(&mut self, work: &WorkGuard, asked: &ExplainRequest) -> Result<Event, Stop> {
         work.cancel.check()?;
         if asked.demand == Trigger::Prefetch && Power::now() == Power::Battery {
             // No prefetch on battery.
@@ -354,39 +297,46 @@ impl Generator {
                 }
             }
         };
-        Ok(Event::AttributionFinished { turn: work.turn, attribution: Box::new(attribution) })
+        Ok(Event::AttributionFinished { job: work.job, attribution: Box::new(attribution) })
     }
 
     /// The source vectors for clustering, cached for the turn.
-    fn sources(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Vec<SourceVector>, Stop> {
-        let engine = Arc::clone(&self.engine);
-        let embedder = self.comparer.embedder(&engine)?;
-        if let Some(known) = self.comparer.kept(asked.of, &asked.hits) {
+    fn sources(&mut self, work: &WorkGuard, asked: &ExplainRequest) -> Result<Vec<SourceVector>, Stop> {
+        let engine = Arc::clone(&self.models);
+        let embedder = self.attribution_embedder.embedder(&engine)?;
+        if let Some(known) = self.attribution_embedder.kept(asked.turn, &asked.hits) {
             return Ok(known);
         }
-        let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
-        let wanted = VectorsWanted { evidences, embedder };
-        let vectors = self.facts(&asked.domain, Some(wanted), &work.cancel)?.vectors;
-        Ok(self.comparer.keep(asked.of, &asked.hits, vectors))
+        let evidences: Vec<EvidenceId> = asked.hits.iter().map(|hit| hit.evidence).collect();
+        let cancel = &work.cancel;
+        let vectors = self
+            .domains
+            .with(&asked.domain, cancel, |index| Ok(index.vectors_by(&evidences, embedder.as_ref(), cancel)?))?;
+        Ok(self.attribution_embedder.keep(asked.turn, &asked.hits, vectors))
     }
 
     fn by_similarity(
         &mut self,
         work: &WorkGuard,
-        asked: &Explanation,
+        asked: &ExplainRequest,
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
-        let embedder = self.comparer.embedder(&self.engine)?;
+        let embedder = self.attribution_embedder.embedder(&self.models)?;
         let settings = &asked.settings.attribution;
         let input = SimilarityInput { answer: &asked.answer, sources, settings };
         Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
     }
 
     /// Sends similarities of the sources as a quick first result.
-    fn compare_at_once(&mut self, work: &WorkGuard, asked: &Explanation, sources: &[SourceVector]) -> Result<(), Stop> {
+    fn compare_at_once(
+        &mut self,
+        work: &WorkGuard,
+        asked: &ExplainRequest,
+        sources: &[SourceVector],
+    ) -> Result<(), Stop> {
         if asked.known.is_empty() {
             let clusters = self.by_similarity(work, asked, sources)?.clusters;
-            self.events.send(Event::AttributionAdvanced { turn: work.turn, done: 0, total: 0, clusters });
+            self.events.send(Event::AttributionAdvanced { job: work.job, done: 0, total: 0, clusters });
         }
         Ok(())
     }
@@ -394,13 +344,12 @@ impl Generator {
     fn by_leaving_out(
         &mut self,
         work: &WorkGuard,
-        asked: &Explanation,
+        asked: &ExplainRequest,
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
-        let engine = Arc::clone(&self.engine);
-        let embedder = self.comparer.embedder(&engine)?;
-        let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).citations.text;
-        let origin = if self.answered.contains(&asked.of) { AnswerSource::Here } else { AnswerSource::Stored };
+        let engine = Arc::clone(&self.models);
+        let embedder = self.attribution_embedder.embedder(&engine)?;
+        let origin = if self.answered.contains(&asked.turn) { AnswerSource::Here } else { AnswerSource::Stored };
         // Clusters of another run of the program may not be comparable with new ones.
         let known = if origin == AnswerSource::Here { asked.known.as_slice() } else { &[] };
         let input = ExplainInput {
@@ -411,75 +360,52 @@ impl Generator {
             known,
             settings: &asked.settings.attribution,
             max_tokens: asked.settings.prompt.answer_tokens,
-            present: &present,
         };
-        let (events, turn, mut any_told) = (self.events.clone(), work.turn, false);
+        let (events, job, mut any_told) = (self.events.clone(), work.job, false);
         let mut tell = |done, total, clusters: &[Cluster]| {
             any_told |= !clusters.is_empty();
-            events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
+            events.send(Event::AttributionAdvanced { job, done, total, clusters: clusters.to_vec() });
         };
         let cancel = &work.cancel;
         let generator = self.load(&asked.settings.model, cancel)?;
-        let attribution = match asked.method {
-            Method::Preview => attribution::masked_estimate(input, generator, cancel, &mut tell),
-            Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell),
-            Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell),
-            Method::Counterfactual | Method::Similarity => {
-                let engines = Engines { generator, embedder: embedder.as_ref() };
-                attribution::explain(input, engines, cancel, &mut tell)
-            }
-        };
+        let engines = Engines { generator, embedder: embedder.as_ref() };
+        let attribution = attribution::attribute(asked.method, input, engines, cancel, &mut tell);
         // Progress with clusters means that the model reproduced the stored answer, so a stopped explanation can
         // continue.
         if asked.method == Method::Counterfactual && any_told {
-            self.answered.insert(asked.of);
+            self.answered.insert(asked.turn);
         }
         Ok(attribution?)
     }
 
-    fn suggest(&mut self, work: &WorkGuard, answered: &Answered) -> Result<Event, Stop> {
+    fn suggest(&mut self, work: &WorkGuard, request: &SuggestRequest) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let Answered { question, answer, hits, asked, model } = answered;
+        let SuggestRequest { question, answer, hits, asked, model } = request;
         let input = SuggestInput { question, answer, hits, asked };
         let questions = answer::suggest(self.load(model, &work.cancel)?, &input, &work.cancel)?;
-        Ok(Event::QuestionsSuggested { turn: work.turn, questions })
+        Ok(Event::QuestionsSuggested { job: work.job, questions })
     }
+}
 
-    fn answer(&mut self, work: &WorkGuard, question: &Question, typed: &str, hits: &[Hit]) -> Result<Event, Stop> {
-        work.cancel.check()?;
-        let facts = self.facts(&question.domain, None, &work.cancel)?;
-        let settings = question.settings.answering();
-        let input = AnswerInput {
-            prefix: &facts.prefix,
-            language: answer::answer_language(typed, &question.text, facts.language, settings.prompt.language),
-            past: &question.past,
-            question: &question.text,
-            hits,
-            settings: &settings,
-        };
-        let (events, turn) = (self.events.clone(), work.turn);
-        let mut tell = |event: AnswerEvent| {
-            events.send(match event {
-                AnswerEvent::PromptBuilt { tokens, sources, cut } => Event::PromptBuilt { turn, tokens, sources, cut },
-                AnswerEvent::PromptRead { done, total } => Event::PromptRead { turn, done, total },
-                AnswerEvent::Text(text) => Event::AnswerGrew { turn, text },
-            });
-        };
-        let answer = answer::generate_answer(
-            self.load(&question.settings.model, &work.cancel)?,
-            &input,
-            &work.cancel,
-            &mut tell,
-        )?;
-        if self.model.as_ref().is_some_and(LlamaGenerator::is_deterministic) {
-            self.answered.insert(turn);
+/// The event for the progress of a turn.
+fn event_of(turn: TurnKey, progress: TurnProgress<'_>) -> Event {
+    match progress {
+        TurnProgress::Translated(translation) => {
+            Event::QuestionTranslated { turn, translation: Box::new(translation.clone()) }
         }
-        Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
+        TurnProgress::Completed(rewrite) => Event::QuestionCompleted { turn, rewrite: Box::new(rewrite.clone()) },
+        TurnProgress::Retrieved(retrieved) => Event::HitsRetrieved { turn, retrieved: Box::new(retrieved.clone()) },
+        TurnProgress::Answering(AnswerEvent::PromptBuilt { tokens, sources, cut }) => {
+            Event::PromptBuilt { turn, tokens, sources, cut }
+        }
+        TurnProgress::Answering(AnswerEvent::PromptRead { done, total }) => Event::PromptRead { turn, done, total },
+        TurnProgress::Answering(AnswerEvent::Text(text)) => Event::AnswerGrew { turn, text },
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
     use std::time::Duration;
 
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -515,23 +441,9 @@ mod tests {
         };
         let (events, told) = unbounded_channel();
         let (events, leaving) = (Events(events), CancelToken::never());
-        let engine = ModelManager::new(setup, leaving.clone(), events.clone());
-        let (encoder, _) = mpsc::channel();
-        let translations = HashMap::new();
-        let comparer = Comparer::default();
-        Some((
-            Generator {
-                engine,
-                encoder,
-                leaving,
-                events,
-                model: None,
-                translations,
-                answered: HashSet::new(),
-                comparer,
-            },
-            told,
-        ))
+        let models = ModelManager::new(setup, leaving.clone(), events.clone());
+        let domains = Arc::new(OpenDomains::new(Arc::clone(&models)));
+        Some((Generator::new(models, domains, leaving, events), told))
     }
 
     /// How often a model was said to be loaded since the last look.
@@ -565,7 +477,7 @@ mod tests {
     #[test]
     fn another_model_takes_the_place_of_the_one_that_is_loaded() {
         let Some((mut generator, mut told)) = tiny(None) else { return };
-        let own = generator.engine.setup.profile.profile.generator.clone();
+        let own = generator.models.setup.profile.profile.generator.clone();
         generator.warm_up(&GeneratorChoice::Profile);
         // By its name it is the same.
         generator.load(&GeneratorChoice::Named(own), &CancelToken::never()).unwrap();

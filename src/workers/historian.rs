@@ -48,7 +48,7 @@ pub(super) enum HistorianJob {
 
 /// Starts the thread. The first job opens the history, so that a damaged one never prevents the start of the program.
 pub(super) fn start(path: PathBuf, events: Events) -> Result<Worker<HistorianJob>, RuntimeError> {
-    let (worker, _) = Worker::start("historian", move |mailbox| {
+    let worker = Worker::start("historian", move |mailbox| {
         Historian { path, history: None, events, stored_ratings: HashMap::new() }.work(&mailbox);
     })?;
     Ok(worker)
@@ -241,7 +241,7 @@ mod tests {
     fn ask(app: &mut App, turn: u64) -> Vec<Effect> {
         app.handle(Event::QuestionAsked { text: "who?".into(), at: time::OffsetDateTime::UNIX_EPOCH });
         let problem = Problem { what: "no model".into(), next: String::new() };
-        app.handle(Event::TurnFailed { turn: TurnKey(turn), problem })
+        app.handle(Event::JobFailed { job: TurnKey(turn).job(), problem })
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) struct IngestJob {
 
 /// Starts the thread.
 pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
-    let (worker, _) = Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
+    let worker = Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
         for job in mailbox {
             events.send(match ingest(&engine, &job, &events) {
                 Ok(report) => Event::IngestFinished(Box::new(report)),

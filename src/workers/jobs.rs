@@ -1,19 +1,19 @@
-//! Jobs of turns and their cancellation.
+//! The running jobs and their cancellation.
 //!
-//! Invariants: every effect of a turn is answered once: by its result, by `TurnFailed` or by `TurnCanceled`. A
-//! cancelled turn stays cancelled: later effects for it are answered with `TurnCanceled` at once.
+//! Invariants: every effect with a job is answered once: by its result, by `JobFailed` or by `JobCanceled`. A cancelled
+//! job stays cancelled: later effects for it are answered with `JobCanceled` at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ragonite_app::TurnKey;
+use ragonite_app::JobId;
 use ragonite_base::{CancelSource, CancelToken};
 
 /// The jobs of this run of the program.
 #[derive(Debug, Default)]
 pub(super) struct JobRegistry {
-    turns: HashMap<TurnKey, Work>,
+    jobs: HashMap<JobId, Work>,
 }
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Work {
 /// A handle of a job while it is queued or running.
 #[derive(Debug)]
 pub(super) struct WorkGuard {
-    pub(super) turn: TurnKey,
+    pub(super) job: JobId,
     /// Its cancellation.
     pub(super) cancel: CancelToken,
     active: Arc<AtomicUsize>,
@@ -38,33 +38,33 @@ impl Drop for WorkGuard {
 }
 
 impl JobRegistry {
-    /// Registers a job of `turn`.
-    pub(super) fn begin(&mut self, turn: TurnKey) -> WorkGuard {
-        let work = self.turns.entry(turn).or_default();
+    /// Registers `job`.
+    pub(super) fn begin(&mut self, job: JobId) -> WorkGuard {
+        let work = self.jobs.entry(job).or_default();
         work.active.fetch_add(1, Ordering::AcqRel);
-        WorkGuard { turn, cancel: work.source.token(), active: Arc::clone(&work.active) }
+        WorkGuard { job, cancel: work.source.token(), active: Arc::clone(&work.active) }
     }
 
     /// Registers a new explanation of a turn, which an earlier cancelled one must not cancel.
-    pub(super) fn begin_anew(&mut self, turn: TurnKey) -> WorkGuard {
-        if let Some(work) = self.turns.get(&turn)
+    pub(super) fn begin_anew(&mut self, job: JobId) -> WorkGuard {
+        if let Some(work) = self.jobs.get(&job)
             && work.active.load(Ordering::Acquire) == 0
         {
-            self.turns.remove(&turn);
+            self.jobs.remove(&job);
         }
-        self.begin(turn)
+        self.begin(job)
     }
 
-    /// Cancels all jobs of `turn`.
-    pub(super) fn cancel(&mut self, turn: TurnKey) -> CancelOutcome {
-        let work = self.turns.entry(turn).or_default();
+    /// Cancels `job`.
+    pub(super) fn cancel(&mut self, job: JobId) -> CancelOutcome {
+        let work = self.jobs.entry(job).or_default();
         work.source.cancel();
         if work.active.load(Ordering::Acquire) == 0 { CancelOutcome::NothingRan } else { CancelOutcome::JobAnswers }
     }
 
     /// Cancels everything.
     pub(super) fn cancel_all(&mut self) {
-        for work in self.turns.values() {
+        for work in self.jobs.values() {
             work.source.cancel();
         }
     }
@@ -73,7 +73,7 @@ impl JobRegistry {
 /// Result of a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CancelOutcome {
-    /// No job of the turn was queued or running.
+    /// The job was not queued or running.
     NothingRan,
     /// A job will see the cancellation and answer.
     JobAnswers,
@@ -86,20 +86,20 @@ mod tests {
     #[test]
     fn a_cancelled_turn_stays_cancelled() {
         let mut works = JobRegistry::default();
-        let guard = works.begin(TurnKey(1));
-        assert_eq!(works.cancel(TurnKey(1)), CancelOutcome::JobAnswers);
+        let guard = works.begin(JobId(1));
+        assert_eq!(works.cancel(JobId(1)), CancelOutcome::JobAnswers);
         assert!(guard.cancel.is_canceled());
         drop(guard);
-        assert_eq!(works.cancel(TurnKey(1)), CancelOutcome::NothingRan);
-        assert!(works.begin(TurnKey(1)).cancel.is_canceled());
-        assert!(!works.begin(TurnKey(2)).cancel.is_canceled());
+        assert_eq!(works.cancel(JobId(1)), CancelOutcome::NothingRan);
+        assert!(works.begin(JobId(1)).cancel.is_canceled());
+        assert!(!works.begin(JobId(2)).cancel.is_canceled());
     }
 
     #[test]
     fn an_explanation_can_be_asked_for_again_after_it_was_cancelled() {
         let mut works = JobRegistry::default();
-        drop(works.begin(TurnKey(1)));
-        works.cancel(TurnKey(1));
-        assert!(!works.begin_anew(TurnKey(1)).cancel.is_canceled());
+        drop(works.begin(JobId(1)));
+        works.cancel(JobId(1));
+        assert!(!works.begin_anew(JobId(1)).cancel.is_canceled());
     }
 }

@@ -1,8 +1,8 @@
-//! Worker threads for effects: search (encoders), generator (the language model), historian (SQLite), ingester
-//! (documents), clipboard (the desktop's copy tool).
+//! Worker threads for effects: generator (turns and explanations), search (domains and views of evidence), historian
+//! (SQLite), ingester (documents), clipboard (the desktop's copy tool).
 //!
-//! Takes [`Effect`]s, gives [`Event`]s. One thread owns the llama context, one the open domains, one the writes to
-//! the history.
+//! Takes [`Effect`]s, gives [`Event`]s. One thread owns the llama context, one the writes to the history; generator and
+//! search share the open domains.
 //! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
 //! Not here: handling events (`app`), drawing (`tui`).
 
@@ -17,11 +17,13 @@ mod ingester;
 mod jobs;
 mod keys;
 mod model_manager;
+mod open_domains;
 mod problem;
 mod search_worker;
 mod signals;
 mod worker;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -34,16 +36,17 @@ pub use search_worker::damage_of;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use clipboard::CopyJob;
-use generator::{Answered, Explanation, GeneratorJob, Question};
+use generator::GeneratorJob;
 use historian::HistorianJob;
 use ingester::IngestJob;
 use jobs::{CancelOutcome, JobRegistry};
 use model_manager::ModelManager;
-use ragonite_app::{Copied, Effect, Event, TurnKey};
+use open_domains::OpenDomains;
+use ragonite_app::{Copied, Effect, Event, JobId};
 use ragonite_base::{CancelSource, DomainName};
 use ragonite_config::Desktop;
 use ragonite_inference::GeneratorChoice;
-use search_worker::{Asked, SearchJob};
+use search_worker::SearchJob;
 use worker::Worker;
 
 /// Time that exit waits for a thread; loading a model may need it.
@@ -63,7 +66,7 @@ impl Events {
 /// The worker threads.
 #[derive(Debug)]
 pub struct Runtime {
-    encoder: Worker<SearchJob>,
+    search: Worker<SearchJob>,
     generator: Worker<GeneratorJob>,
     historian: Worker<HistorianJob>,
     ingester: Worker<IngestJob>,
@@ -85,19 +88,20 @@ impl Runtime {
     pub fn start(setup: WorkerConfig, events: UnboundedSender<Event>) -> Result<Self, RuntimeError> {
         let events = Events(events);
         let leaving = ragonite_base::CancelOnDrop::default();
-        let engine = ModelManager::new(setup, leaving.token(), events.clone());
-        let (encoder, facts) = search_worker::start(engine.clone(), events.clone())?;
-        let generator = generator::start(engine.clone(), facts, leaving.token(), events.clone())?;
-        let historian = historian::start(engine.setup.paths.history(), events.clone())?;
-        let ingester = ingester::start(engine, events.clone())?;
+        let models = ModelManager::new(setup, leaving.token(), events.clone());
+        let domains = Arc::new(OpenDomains::new(Arc::clone(&models)));
+        let search = search_worker::start(Arc::clone(&models), Arc::clone(&domains), events.clone())?;
+        let generator = generator::start(Arc::clone(&models), domains, leaving.token(), events.clone())?;
+        let historian = historian::start(models.setup.paths.history(), events.clone())?;
+        let ingester = ingester::start(models, events.clone())?;
         let clipboard = clipboard::start(events.clone())?;
         let (works, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
-        Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
+        Ok(Self { search, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
     /// Loads the models now, with this generator.
     pub fn warm_up(&self, model: GeneratorChoice) {
-        self.encoder.send(SearchJob::WarmUp);
+        self.search.send(SearchJob::WarmUp);
         self.generator.send(GeneratorJob::WarmUp(model));
     }
 
@@ -114,9 +118,9 @@ impl Runtime {
     /// Passes an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
-            Effect::LookForModels => self.encoder.send(SearchJob::LookForModels),
+            Effect::LookForModels => self.search.send(SearchJob::LookForModels),
             Effect::LoadModels(model) => self.warm_up(model),
-            Effect::ListDomains => self.encoder.send(SearchJob::ListDomains),
+            Effect::ListDomains => self.search.send(SearchJob::ListDomains),
             Effect::Ingest { domain, path } => {
                 self.ingesting = CancelSource::default();
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
@@ -124,42 +128,28 @@ impl Runtime {
             Effect::CancelIngest => self.ingesting.cancel(),
             Effect::OpenDomain(name) => self.open(name),
             Effect::CancelOpening => self.opening.cancel(),
-            Effect::LoadTable { domain, evidence } => self.encoder.send(SearchJob::LoadTable { domain, evidence }),
-            Effect::LoadSettings(domain) => self.encoder.send(SearchJob::LoadSettings(domain)),
-            Effect::SaveSettings { domain, edit } => self.encoder.send(SearchJob::SaveSettings { domain, edit }),
-            Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
-                let work = self.works.begin(turn);
-                let asked = Asked { question, completed: query, translated, earlier, settings };
-                self.encoder.send(SearchJob::Retrieve { work, domain, asked });
+            Effect::LoadTable { domain, evidence } => self.search.send(SearchJob::LoadTable { domain, evidence }),
+            Effect::LoadSettings(domain) => self.search.send(SearchJob::LoadSettings(domain)),
+            Effect::SaveSettings { domain, edit } => self.search.send(SearchJob::SaveSettings { domain, edit }),
+            Effect::RunTurn { turn, domain, request } => {
+                let work = self.works.begin(turn.job());
+                self.generator.send(GeneratorJob::Turn { work, turn, domain, request });
             }
-            Effect::RewriteQuestion { turn, domain, question, wording, past, settings } => {
-                let work = self.works.begin(turn);
-                let question = Question { domain, text: question, past, settings };
-                self.generator.send(GeneratorJob::Rewrite { work, question, wording });
+            Effect::Suggest { job, request } => {
+                let work = self.works.begin(job);
+                self.generator.send(GeneratorJob::Suggest { work, request });
             }
-            Effect::GenerateAnswer { turn, domain, question, typed, past, hits, settings } => {
-                let work = self.works.begin(turn);
-                let question = Question { domain, text: question, past, settings };
-                self.generator.send(GeneratorJob::Answer { work, question, typed, hits });
+            Effect::Explain { job, request } => {
+                let work = self.works.begin_anew(job);
+                self.generator.send(GeneratorJob::Explain { work, request });
             }
-            Effect::Suggest { turn, question, answer, hits, asked, model } => {
-                let work = self.works.begin(turn);
-                let answered = Box::new(Answered { question, answer, hits, asked, model });
-                self.generator.send(GeneratorJob::Suggest { work, answered });
+            Effect::TryContext { job, domain, query, evidences, parts } => {
+                let work = self.works.begin(job);
+                self.search.send(SearchJob::TryContext { work, domain, query, evidences, parts });
             }
-            Effect::Explain { turn, of, demand, domain, method, question, answer, hits, known, settings } => {
-                let work = self.works.begin_anew(turn);
-                let asked =
-                    Box::new(Explanation { of, demand, domain, method, question, answer, hits, known, settings });
-                self.generator.send(GeneratorJob::Explain { work, asked });
-            }
-            Effect::TryContext { turn, domain, query, evidences, parts } => {
-                let work = self.works.begin(turn);
-                self.encoder.send(SearchJob::TryContext { work, domain, query, evidences, parts });
-            }
-            Effect::LoadDocument { turn, domain, document, hit } => {
-                let work = self.works.begin(turn);
-                self.encoder.send(SearchJob::LoadDocument { work, domain, document, hit });
+            Effect::LoadDocument { job, domain, document, hit } => {
+                let work = self.works.begin(job);
+                self.search.send(SearchJob::LoadDocument { work, domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),
@@ -185,7 +175,7 @@ impl Runtime {
             Effect::WriteEvalCase { domain, conversation, turn } => {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
-            Effect::CancelTurn(turn) => self.cancel(turn),
+            Effect::CancelJob(job) => self.cancel(job),
             // The event loop owns the terminal.
             Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
@@ -200,12 +190,12 @@ impl Runtime {
     fn open(&mut self, name: DomainName) {
         self.opening.cancel();
         self.opening = CancelSource::default();
-        self.encoder.send(SearchJob::OpenDomain { name, cancel: self.opening.token() });
+        self.search.send(SearchJob::OpenDomain { name, cancel: self.opening.token() });
     }
 
-    fn cancel(&mut self, turn: TurnKey) {
-        if self.works.cancel(turn) == CancelOutcome::NothingRan {
-            self.events.send(Event::TurnCanceled { turn });
+    fn cancel(&mut self, job: JobId) {
+        if self.works.cancel(job) == CancelOutcome::NothingRan {
+            self.events.send(Event::JobCanceled { job });
         }
     }
 
@@ -216,13 +206,13 @@ impl Runtime {
         self.ingesting.cancel();
         drop(self.leaving);
         self.generator.close();
-        self.encoder.close();
+        self.search.close();
         self.historian.close();
         self.ingester.close();
         self.clipboard.close();
         self.historian.join(JOIN_LIMIT);
         self.generator.join(JOIN_LIMIT);
-        self.encoder.join(JOIN_LIMIT);
+        self.search.join(JOIN_LIMIT);
         self.ingester.join(JOIN_LIMIT);
         self.clipboard.join(JOIN_LIMIT);
     }

@@ -1,33 +1,25 @@
-//! The search thread: owns the open domains and uses the encoders.
+//! The search thread: domains, their settings, and views of evidence.
 //!
-//! Takes jobs: search, domains, settings, tables, documents. Gives events.
-//! Invariant: it never waits for the generator thread.
-//! Not here: retrieval (`retrieval`), storage (`index`), loading of encoders (`model_manager`).
+//! Takes jobs: open and list domains, settings, tables, documents, ranks with parts of the context. Gives events.
+//! Not here: the search of a turn (`generator`), storage (`index`), loading of encoders (`model_manager`).
 
-use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender};
-
-use time::OffsetDateTime;
+use std::sync::mpsc::Receiver;
 
 use super::document::parts_of;
 use super::jobs::WorkGuard;
 use super::model_manager::ModelManager;
+use super::open_domains::OpenDomains;
 use super::problem::{Stop, problem};
 use super::worker::Worker;
 use super::{Events, RuntimeError};
 use ragonite_app::{DomainHealth, DomainSummary, Event, Problem};
-use ragonite_base::{CancelToken, DocumentId, DomainName, EvidenceId, Language, clean_line};
+use ragonite_base::{CancelToken, DocumentId, DomainName, EvidenceId, clean_line};
 use ragonite_config::{ChangesError, Edit, edit_changes, read_changes};
 use ragonite_document::evidence::ContextParts;
 use ragonite_encoder::embedder_fingerprint;
-use ragonite_history::TurnSettings;
-use ragonite_index::{Index, IndexError, ListedDomain, StoredEvidence, list_domains};
-use ragonite_inference::{Embed, Embedding};
-use ragonite_rag::retrieval::{
-    AblatedHit, EarlierQuestion, Reranking, Retrieved, SearchContext, SearchInput, ablate_context, search,
-};
+use ragonite_index::{ListedDomain, StoredEvidence, list_domains};
+use ragonite_rag::retrieval::{AblatedHit, SearchContext, ablate_context};
 
 /// A job of the search thread.
 #[derive(Debug)]
@@ -44,80 +36,30 @@ pub(super) enum SearchJob {
     LoadSettings(DomainName),
     /// Store settings overrides of a domain.
     SaveSettings { domain: DomainName, edit: Edit },
-    /// Search.
-    Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
     /// Load the table of an evidence.
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// Rank evidences with parts of their context.
     TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
     /// Load the text of a document.
     LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
-    /// Facts about a domain, for the generator thread.
-    Facts {
-        domain: DomainName,
-        vectors: Option<VectorsWanted>,
-        cancel: CancelToken,
-        reply: SyncSender<Result<Facts, Stop>>,
-    },
 }
 
-/// A request for vectors of evidences.
-pub(super) struct VectorsWanted {
-    pub(super) evidences: Vec<EvidenceId>,
-    /// The embedder; may differ from that of the domain.
-    pub(super) embedder: Arc<dyn Embed>,
-}
-
-impl fmt::Debug for VectorsWanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VectorsWanted").field("evidences", &self.evidences).finish_non_exhaustive()
-    }
-}
-
-/// A question in its conversation.
-#[derive(Debug)]
-pub(super) struct Asked {
-    /// The question as typed.
-    pub(super) question: String,
-    /// The completed question.
-    pub(super) completed: String,
-    /// The completed question in the language of the documents, where it has another.
-    pub(super) translated: Option<String>,
-    /// The questions before it, oldest first.
-    pub(super) earlier: Vec<EarlierQuestion>,
-    /// Settings of the turn.
-    pub(super) settings: Box<TurnSettings>,
-}
-
-/// Facts about a domain, for the generator thread.
-#[derive(Debug)]
-pub(super) struct Facts {
-    /// The prompt prefix.
-    pub(super) prefix: String,
-    /// The language of most of its evidences.
-    pub(super) language: Language,
-    /// Vectors of the requested evidences that still exist.
-    pub(super) vectors: HashMap<EvidenceId, Embedding>,
-}
-
-/// Starts the thread. The second sender is for the generator thread.
+/// Starts the thread.
 pub(super) fn start(
-    engine: Arc<ModelManager>,
+    models: Arc<ModelManager>,
+    domains: Arc<OpenDomains>,
     events: Events,
-) -> Result<(Worker<SearchJob>, Sender<SearchJob>), RuntimeError> {
-    Worker::start("encoder", move |mailbox| Encoder { engine, open: HashMap::new(), events }.work(&mailbox))
+) -> Result<Worker<SearchJob>, RuntimeError> {
+    Worker::start("search", move |mailbox| SearchWorker { models, domains, events }.work(&mailbox))
 }
 
-/// Most open domains, because each takes memory.
-const MOST_OPEN: usize = 3;
-
-struct Encoder {
-    engine: Arc<ModelManager>,
-    open: HashMap<DomainName, Index>,
+struct SearchWorker {
+    models: Arc<ModelManager>,
+    domains: Arc<OpenDomains>,
     events: Events,
 }
 
-impl Encoder {
+impl SearchWorker {
     fn work(mut self, mailbox: &Receiver<SearchJob>) {
         for job in mailbox {
             self.answer(job);
@@ -127,23 +69,23 @@ impl Encoder {
     fn answer(&mut self, job: SearchJob) {
         match job {
             SearchJob::WarmUp => {
-                if let Err(error) = self.engine.embedder() {
+                if let Err(error) = self.models.embedder() {
                     self.events.send(Event::Failed(problem(&error)));
                 }
             }
             SearchJob::LookForModels => {
-                let setup = &self.engine.setup;
+                let setup = &self.models.setup;
                 let (missing, generators) = (setup.missing_models(), setup.generators());
                 self.events.send(Event::ModelsLooked { missing, generators });
             }
             SearchJob::ListDomains => self.list(),
             SearchJob::LoadSettings(domain) => {
-                let stored = read_changes(&self.engine.setup.paths.domain(&domain));
+                let stored = read_changes(&self.models.setup.paths.domain(&domain));
                 let (changes, problem) = (stored.changes, damage_of(&stored.damage));
                 self.events.send(Event::OtherSettingsLoaded { domain, changes, problem });
             }
             SearchJob::SaveSettings { domain, edit } => {
-                let folder = self.engine.setup.paths.domain(&domain);
+                let folder = self.models.setup.paths.domain(&domain);
                 let kept = edit_changes(&folder, &edit).map_err(|error| problem(&error));
                 self.events.send(Event::SettingsKept { domain, kept });
             }
@@ -156,18 +98,9 @@ impl Encoder {
                 };
                 self.events.send(event);
             }
-            SearchJob::Retrieve { work, domain, asked } => {
-                let event = match self.search(&work, &domain, &asked) {
-                    Ok(retrieved) => Event::HitsRetrieved { turn: work.turn, retrieved: Box::new(retrieved) },
-                    Err(Stop::Canceled) => Event::TurnCanceled { turn: work.turn },
-                    Err(Stop::Failed(problem)) => Event::TurnFailed { turn: work.turn, problem },
-                };
-                drop(work);
-                self.events.send(event);
-            }
             SearchJob::LoadTable { domain, evidence } => {
                 let never = CancelToken::never();
-                let table = self.index(&domain, &never).and_then(|index| Ok(index.table_of(evidence)?));
+                let table = self.domains.with(&domain, &never, |index| Ok(index.table_of(evidence)?));
                 if let Err(Stop::Failed(problem)) = &table {
                     self.events.send(Event::Failed(problem.clone()));
                 }
@@ -175,34 +108,30 @@ impl Encoder {
                 self.events.send(Event::TableLoaded { domain, evidence, table });
             }
             SearchJob::TryContext { work, domain, query, evidences, parts } => {
-                let turn = work.turn;
+                let job = work.job;
                 let event = match self.try_context(&work, &domain, &query, &evidences, parts) {
-                    Ok(tried) => Event::ContextTried { turn, tried },
-                    Err(Stop::Canceled) => Event::TurnCanceled { turn },
-                    Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
+                    Ok(tried) => Event::ContextTried { job, tried },
+                    Err(Stop::Canceled) => Event::JobCanceled { job },
+                    Err(Stop::Failed(problem)) => Event::JobFailed { job, problem },
                 };
                 drop(work);
                 self.events.send(event);
             }
             SearchJob::LoadDocument { work, domain, document, hit } => {
-                let turn = work.turn;
+                let job = work.job;
                 let event = match self.document(&work, &domain, document) {
                     Ok(stored) => Event::DocumentLoaded { document, parts: Ok(parts_of(stored, hit).into()) },
-                    Err(Stop::Canceled) => Event::TurnCanceled { turn },
+                    Err(Stop::Canceled) => Event::JobCanceled { job },
                     Err(Stop::Failed(problem)) => Event::DocumentLoaded { document, parts: Err(problem) },
                 };
                 drop(work);
                 self.events.send(event);
             }
-            SearchJob::Facts { domain, vectors, cancel, reply } => {
-                // The receiver is closed only when the generator thread has ended.
-                let _ = reply.send(self.facts(&domain, vectors.as_ref(), &cancel));
-            }
         }
     }
 
     fn list(&mut self) {
-        let event = match list_domains(&self.engine.setup.paths.domains()) {
+        let event = match list_domains(&self.models.setup.paths.domains()) {
             Ok(domains) => {
                 let fingerprint = self.fingerprint();
                 let listed = domains.into_iter().map(|domain| listed(domain, fingerprint.as_deref()));
@@ -215,37 +144,23 @@ impl Encoder {
 
     /// Sends the settings overrides of a domain before it is open.
     fn load_settings(&self, name: &DomainName) {
-        let stored = read_changes(&self.engine.setup.paths.domain(name));
+        let stored = read_changes(&self.models.setup.paths.domain(name));
         let problem = damage_of(&stored.damage);
         let (domain, changes) = (name.clone(), stored.changes);
         self.events.send(Event::SettingsLoaded { domain, changes, problem });
     }
 
     fn summary(&mut self, name: &DomainName, cancel: &CancelToken) -> Result<DomainSummary, Stop> {
-        let summary = self.index(name, cancel)?.summary()?;
-        let folder = self.engine.setup.paths.domain(name);
+        let summary = self.domains.with(name, cancel, |index| Ok(index.summary()?))?;
+        let folder = self.models.setup.paths.domain(name);
         Ok(listed(ListedDomain { name: name.clone(), folder, summary: Ok(summary) }, None))
     }
 
     /// Fingerprint of the embedder, without loading it.
     fn fingerprint(&self) -> Option<String> {
-        let setup = &self.engine.setup;
+        let setup = &self.models.setup;
         let model = setup.catalog.model(&setup.profile.profile.embedder).ok()?;
         embedder_fingerprint(model).ok()
-    }
-
-    fn search(&mut self, work: &WorkGuard, domain: &DomainName, asked: &Asked) -> Result<Retrieved, Stop> {
-        work.cancel.check().map_err(|_| Stop::Canceled)?;
-        let engine = Arc::clone(&self.engine);
-        let embedder = engine.embedder()?;
-        let reranker = if asked.settings.rerank == Reranking::On { engine.reranker()? } else { None };
-        let index = self.index(domain, &work.cancel)?;
-        let engines = SearchContext { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-        let Asked { question, completed, translated, earlier, settings } = asked;
-        let translated = translated.as_deref();
-        let today = Some(OffsetDateTime::now_utc().date());
-        let conversation = SearchInput { question, completed: Some(completed), translated, earlier, today };
-        Ok(search(engines, &conversation, &settings.searching(), &work.cancel)?)
     }
 
     fn document(
@@ -254,8 +169,8 @@ impl Encoder {
         domain: &DomainName,
         document: DocumentId,
     ) -> Result<Vec<StoredEvidence>, Stop> {
-        work.cancel.check()?;
-        Ok(self.index(domain, &work.cancel)?.evidences_of_unless(document, &work.cancel)?)
+        let cancel = &work.cancel;
+        self.domains.with(domain, cancel, |index| Ok(index.evidences_of_unless(document, cancel)?))
     }
 
     fn try_context(
@@ -267,52 +182,11 @@ impl Encoder {
         parts: ContextParts,
     ) -> Result<Vec<AblatedHit>, Stop> {
         work.cancel.check()?;
-        let engine = Arc::clone(&self.engine);
-        let embedder = engine.embedder()?;
-        let index = self.index(domain, &work.cancel)?;
-        let engines = SearchContext { index, embedder: embedder.as_ref(), reranker: None };
-        Ok(ablate_context(engines, query, evidences, parts, &work.cancel)?)
-    }
-
-    fn facts(
-        &mut self,
-        domain: &DomainName,
-        wanted: Option<&VectorsWanted>,
-        cancel: &CancelToken,
-    ) -> Result<Facts, Stop> {
-        let index = self.index(domain, cancel)?;
-        let prefix = index.manifest()?.prompt_prefix;
-        let language = index.language()?;
-        let vectors = match wanted {
-            Some(wanted) => index.vectors_by(&wanted.evidences, wanted.embedder.as_ref(), cancel)?,
-            None => HashMap::new(),
-        };
-        Ok(Facts { prefix, language, vectors })
-    }
-
-    /// The domain, opened when needed and with the changes of other processes.
-    fn index(&mut self, name: &DomainName, cancel: &CancelToken) -> Result<&Index, Stop> {
-        cancel.check()?;
-        let index = if let Some(mut index) = self.open.remove(name) {
-            match index.refresh(cancel, &mut |_| {}) {
-                // After a cancellation the domain stays usable.
-                Err(IndexError::Canceled(canceled)) => {
-                    self.open.insert(name.clone(), index);
-                    return Err(canceled.into());
-                }
-                refreshed => refreshed?,
-            }
-            index
-        } else {
-            let embedder = self.engine.embedder()?;
-            let folder = self.engine.setup.paths.domain(name);
-            let index = Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?;
-            if self.open.len() >= MOST_OPEN {
-                self.open.clear();
-            }
-            index
-        };
-        Ok(self.open.entry(name.clone()).or_insert(index))
+        let embedder = self.models.embedder()?;
+        self.domains.with(domain, &work.cancel, |index| {
+            let context = SearchContext { index, embedder: embedder.as_ref(), reranker: None };
+            Ok(ablate_context(context, query, evidences, parts, &work.cancel)?)
+        })
     }
 }
 

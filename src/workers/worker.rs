@@ -21,12 +21,11 @@ pub(super) struct Worker<J> {
 }
 
 impl<J: Send + 'static> Worker<J> {
-    /// Starts a thread that handles its mailbox with `body`. Also returns a second sender for other workers; the
-    /// mailbox closes when both senders are dropped.
+    /// Starts a thread that handles its mailbox with `body`.
     pub(super) fn start(
         name: &'static str,
         body: impl FnOnce(Receiver<J>) + Send + 'static,
-    ) -> Result<(Self, Sender<J>), RuntimeError> {
+    ) -> Result<Self, RuntimeError> {
         let (jobs, mailbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let thread = thread::Builder::new()
@@ -36,8 +35,7 @@ impl<J: Send + 'static> Worker<J> {
                 body(mailbox);
             })
             .map_err(|source| RuntimeError::Thread { name, source })?;
-        let second = jobs.clone();
-        Ok((Self { name, jobs: Some(jobs), thread: Some(thread), ended }, second))
+        Ok(Self { name, jobs: Some(jobs), thread: Some(thread), ended })
     }
 
     /// Sends a job; drops it where the thread has ended.
@@ -76,7 +74,7 @@ mod tests {
     #[test]
     fn jobs_are_done_in_order_and_closing_ends_the_thread() {
         let (out, done) = mpsc::channel();
-        let (mut worker, _) = Worker::start("test", move |mailbox: Receiver<u32>| {
+        let mut worker = Worker::start("test", move |mailbox: Receiver<u32>| {
             for job in mailbox {
                 out.send(job).unwrap();
             }

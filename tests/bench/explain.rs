@@ -34,7 +34,7 @@ use ragonite::inference::{
     ScoreRequest, logprob_deltas,
 };
 use ragonite::llama::{LlamaGenerator, device_summary};
-use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
+use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer};
 use ragonite::rag::attribution::{
     AnswerSource, Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, Method, Provenance,
     Reading, SourceVector, explain, masked_estimate, probability,
@@ -484,7 +484,6 @@ impl Work<'_> {
     fn explained(&mut self, asked: &Asked<'_>, group_test: GroupTest, method: Method) -> Outcome<Explained> {
         let Asked { question, answer, sources, .. } = asked;
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
-        let present = |said: &Completion| read_answer(said, &answer.prompt).citations.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput {
             question,
@@ -494,7 +493,6 @@ impl Work<'_> {
             known: &[],
             settings: &settings,
             max_tokens,
-            present: &present,
         };
         let (clock, mut first) = (Clock::start(), None);
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {

@@ -216,7 +216,7 @@ fn the_wheel_scrolls_the_pane_under_the_pointer_and_leaves_the_focus() {
     let attribution = Box::new(attribution(Verdict::SomeDecide));
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionFinished { turn, attribution },
+        Event::AttributionFinished { job: turn.job(), attribution },
     ]);
     let stage = &mut stage.at(Pane::Behind);
     let before = text(stage, size);

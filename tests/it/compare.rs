@@ -57,7 +57,7 @@ pub(crate) fn compared(stage: Stage) -> Stage {
 pub(crate) fn not_answered(stage: Stage) -> Stage {
     let mut stage = searched_again(stage);
     let problem = Problem { what: "the generator ran out of memory".into(), next: "Choose a smaller model".into() };
-    stage.play([Event::TurnFailed { turn: AGAIN, problem }, Event::ProblemDismissed]);
+    stage.play([Event::JobFailed { job: AGAIN.job(), problem }, Event::ProblemDismissed]);
     stage
 }
 
@@ -140,7 +140,7 @@ fn any_two_answers_of_a_conversation_can_be_compared() {
 fn esc_stops_the_second_answer_before_it_closes_and_the_key_leaves_it_running() {
     let mut stage = searched_again(Stage::answered());
     assert_eq!(press(&mut stage, KeyCode::Esc), [Intent::App(Event::CancelRequested)]);
-    stage.play([Event::TurnCanceled { turn: AGAIN }]);
+    stage.play([Event::JobCanceled { job: AGAIN.job() }]);
     assert!(text(&mut stage).contains("■ cancelled"));
     press(&mut stage, KeyCode::Esc);
     assert!(!text(&mut stage).contains("┏ Turn 1 and turn 2 "));

@@ -1,7 +1,7 @@
 //! Evidence in its context, and the whole document: frames and keys.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::app::{Event, Problem, TurnKey};
+use ragonite::app::{Event, JobId, Problem};
 use ragonite::base::{DocumentId, EvidenceId};
 use ragonite::document::evidence::ContextParts;
 use ragonite::rag::retrieval::{AblatedHit, AblatedRank};
@@ -10,7 +10,7 @@ use ragonite::tui::{Intent, Pane, on_input};
 use crate::screen::{NOW, Stage, assert_frames};
 
 /// The job of the first ablation on a stage with one turn.
-const JOB: TurnKey = TurnKey(2);
+const JOB: JobId = JobId(2);
 
 /// The second source falls behind the third and the fourth; the fifth is gone.
 pub(crate) fn tried() -> Vec<AblatedHit> {
@@ -38,7 +38,7 @@ pub(crate) fn trying(stage: Stage) -> Stage {
 /// The same with its ranks.
 pub(crate) fn without_before(stage: Stage) -> Stage {
     let mut stage = trying(stage);
-    stage.play([Event::ContextTried { turn: JOB, tried: tried() }]);
+    stage.play([Event::ContextTried { job: JOB, tried: tried() }]);
     stage
 }
 
@@ -49,7 +49,7 @@ fn problem() -> Problem {
 /// The ranks could not be computed.
 pub(crate) fn not_tried(stage: Stage) -> Stage {
     let mut stage = trying(stage);
-    stage.play([Event::TurnFailed { turn: JOB, problem: problem() }]);
+    stage.play([Event::JobFailed { job: JOB, problem: problem() }]);
     stage
 }
 
@@ -111,7 +111,7 @@ fn a_part_is_switched_off_and_on_by_its_key() {
     assert_eq!(press(&mut stage, KeyCode::Char('1'))[0], wanted(without.without(ContextParts::TITLE)));
     assert!(text(&mut stage).contains("again without title, before…"));
     // Results of an earlier choice of parts are ignored.
-    stage.play([Event::ContextTried { turn: JOB, tried: tried() }]);
+    stage.play([Event::ContextTried { job: JOB, tried: tried() }]);
     assert!(text(&mut stage).contains("again without title, before…"));
     press(&mut stage, KeyCode::Char('1'));
     assert_eq!(press(&mut stage, KeyCode::Char('3'))[0], wanted(ContextParts::ALL));

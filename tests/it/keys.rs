@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
+use ragonite::app::{ConversationChange, Copied, Event, JobId, TurnKey};
 use ragonite::config::{Background, Colours, Letters, SettingsOverride, TerminalTraits, ThemeName};
 use ragonite::history::{Place as Listed, Rating};
 use ragonite::rag::answer::Suggestions;
@@ -91,7 +91,7 @@ fn running() -> Stage {
 fn suggested() -> Stage {
     let mut stage = Stage::with(Suggestions::Auto).opened().ask("Who?").search("Who?").answer();
     let questions = vec!["One?".into(), "Two?".into(), "Three?".into()];
-    stage.play([Event::QuestionsSuggested { turn: TurnKey(2), questions }]);
+    stage.play([Event::QuestionsSuggested { job: JobId(2), questions }]);
     stage
 }
 

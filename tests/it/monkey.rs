@@ -16,7 +16,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use ragonite::app::{App, AppSettings, ConversationChange, DomainSummary, Effect, Event, Notice, Problem, TurnKey};
+use ragonite::app::{
+    App, AppSettings, ConversationChange, DomainSummary, Effect, Event, JobId, Notice, Phase, Problem, TurnKey,
+};
 use ragonite::base::{ConversationId, DomainName, TurnId};
 use ragonite::history::{ConversationRecord, Found, FoundTurn, Place, TurnRecord};
 use ragonite::rag::answer::{RewriteHow, Suggestions};
@@ -207,8 +209,8 @@ impl Monkey {
     fn hear(&mut self, event: Event) {
         let effects = self.app.handle(event);
         for effect in effects {
-            if let Effect::CancelTurn(turn) = effect {
-                self.asked.retain(|asked| turn_of(asked) != Some(turn));
+            if let Effect::CancelJob(job) = effect {
+                self.asked.retain(|asked| job_of(asked) != Some(job));
             }
             self.asked.push_back(effect);
         }
@@ -264,7 +266,9 @@ impl Monkey {
         let goes_on = matches!(
             events.first(),
             Some(
-                Event::PromptBuilt { .. }
+                Event::QuestionCompleted { .. }
+                    | Event::HitsRetrieved { .. }
+                    | Event::PromptBuilt { .. }
                     | Event::PromptRead { .. }
                     | Event::AnswerGrew { .. }
                     | Event::AttributionAdvanced { .. }
@@ -280,13 +284,13 @@ impl Monkey {
 
     fn events(&mut self, effect: &Effect, way: usize) -> Vec<Event> {
         let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
-        if let (Some(turn), 0) = (turn_of(effect), way)
+        if let (Some(job), 0) = (job_of(effect), way)
             && !matches!(
                 effect,
-                Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelTurn(_) | Effect::LoadDocument { .. }
+                Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelJob(_) | Effect::LoadDocument { .. }
             )
         {
-            return vec![Event::TurnFailed { turn, problem: problem() }];
+            return vec![Event::JobFailed { job, problem: problem() }];
         }
         match effect.clone() {
             Effect::ListDomains => {
@@ -305,32 +309,32 @@ impl Monkey {
                 Some((record, turns)) => vec![Event::ConversationOpened { record, turns }],
                 None => vec![Event::ConversationFailed { conversation: id, problem: problem() }],
             },
-            Effect::RewriteQuestion { turn, .. } => {
-                let how = if way < 6 { RewriteHow::Model } else { RewriteHow::First };
-                vec![Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("and then?", how)) }]
-            }
-            Effect::Retrieve { turn, .. } => {
-                let mut found = retrieved("and then?");
-                found.hits.truncate(way);
-                vec![Event::HitsRetrieved { turn, retrieved: Box::new(found) }]
-            }
-            Effect::GenerateAnswer { turn, .. } => vec![match way {
-                1 => Event::PromptBuilt { turn, tokens: 1240, sources: 4, cut: vec![] },
-                2 => Event::PromptRead { turn, done: 3, total: 0 },
-                3..=6 => Event::AnswerGrew { turn, text: "a **bold [Source 3] word\n- ".into() },
+            Effect::RunTurn { turn, .. } => vec![match (self.app.phase(), way) {
+                (Phase::Rewriting(_), _) => {
+                    let how = if way < 6 { RewriteHow::Model } else { RewriteHow::First };
+                    Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("and then?", how)) }
+                }
+                (Phase::Retrieving(_), _) => {
+                    let mut found = retrieved("and then?");
+                    found.hits.truncate(way);
+                    Event::HitsRetrieved { turn, retrieved: Box::new(found) }
+                }
+                (_, 1) => Event::PromptBuilt { turn, tokens: 1240, sources: 4, cut: vec![] },
+                (_, 2) => Event::PromptRead { turn, done: 3, total: 0 },
+                (_, 3..=6) => Event::AnswerGrew { turn, text: "a **bold [Source 3] word\n- ".into() },
                 _ => Event::AnswerFinished { turn, answer: Box::new(answer(ANSWER, vec![9])) },
             }],
-            Effect::Suggest { turn, .. } => {
+            Effect::Suggest { job, .. } => {
                 let questions = (0..way % 4).map(|number| format!("And question {number}?")).collect();
-                vec![Event::QuestionsSuggested { turn, questions }]
+                vec![Event::QuestionsSuggested { job, questions }]
             }
-            Effect::Explain { turn, .. } => {
+            Effect::Explain { job, .. } => {
                 let verdict = if way.is_multiple_of(2) { Verdict::SomeDecide } else { Verdict::NoneDecides };
                 let attribution = attribution(verdict);
                 vec![if way < 6 {
-                    Event::AttributionAdvanced { turn, done: 1, total: 3, clusters: attribution.clusters }
+                    Event::AttributionAdvanced { job, done: 1, total: 3, clusters: attribution.clusters }
                 } else {
-                    Event::AttributionFinished { turn, attribution: Box::new(attribution) }
+                    Event::AttributionFinished { job, attribution: Box::new(attribution) }
                 }]
             }
             Effect::SaveTurn { turn, .. } if way == 0 => vec![Event::SaveFailed { turn, problem: problem() }],
@@ -355,7 +359,7 @@ impl Monkey {
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { domain: domain().name, evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
-            Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
+            Effect::CancelJob(job) => vec![Event::JobCanceled { job }],
             beside => self.events_beside(beside, way),
         }
     }
@@ -375,9 +379,9 @@ impl Monkey {
     fn events_beside(&self, effect: Effect, way: usize) -> Vec<Event> {
         let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         match effect {
-            Effect::TryContext { turn, .. } => vec![match way {
-                0 => Event::TurnFailed { turn, problem: problem() },
-                _ => Event::ContextTried { turn, tried: tried().into_iter().take(way).collect() },
+            Effect::TryContext { job, .. } => vec![match way {
+                0 => Event::JobFailed { job, problem: problem() },
+                _ => Event::ContextTried { job, tried: tried().into_iter().take(way).collect() },
             }],
             Effect::LoadDocument { document, .. } => {
                 let parts = if way == 0 { Err(problem()) } else { Ok(document_parts()) };
@@ -449,17 +453,14 @@ impl Monkey {
     }
 }
 
-fn turn_of(effect: &Effect) -> Option<TurnKey> {
+fn job_of(effect: &Effect) -> Option<JobId> {
     match effect {
-        Effect::RewriteQuestion { turn, .. }
-        | Effect::Retrieve { turn, .. }
-        | Effect::GenerateAnswer { turn, .. }
-        | Effect::Suggest { turn, .. }
-        | Effect::Explain { turn, .. }
-        | Effect::TryContext { turn, .. }
-        | Effect::LoadDocument { turn, .. }
-        | Effect::SaveTurn { turn, .. }
-        | Effect::CancelTurn(turn) => Some(*turn),
+        Effect::RunTurn { turn, .. } | Effect::SaveTurn { turn, .. } => Some(turn.job()),
+        Effect::Suggest { job, .. }
+        | Effect::Explain { job, .. }
+        | Effect::TryContext { job, .. }
+        | Effect::LoadDocument { job, .. }
+        | Effect::CancelJob(job) => Some(*job),
         _ => None,
     }
 }

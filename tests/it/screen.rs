@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{
-    App, AppSettings, DocumentPart, DomainHealth, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
+    App, AppSettings, DocumentPart, DomainHealth, DomainSummary, Effect, EngineStatus, Event, JobId, Piece, Problem,
+    TurnKey,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite::config::{GpuFit, ProfileReason, Setting, SettingsOverride};
@@ -453,7 +454,7 @@ impl Stage {
         let turn = TurnKey(1);
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionFinished { turn, attribution: Box::new(attribution(verdict)) },
+            Event::AttributionFinished { job: turn.job(), attribution: Box::new(attribution(verdict)) },
         ]);
         stage
     }
@@ -626,7 +627,7 @@ fn questions_to_go_on_with_stand_below_the_last_answer() {
     assert_frames("suggestions", || {
         let mut stage = Stage::suggesting();
         let questions = vec!["Who ordered the new modem?".into(), "When does the contract of the modem end?".into()];
-        stage.play([Event::QuestionsSuggested { turn: TurnKey(2), questions }]);
+        stage.play([Event::QuestionsSuggested { job: JobId(2), questions }]);
         stage
     });
 }
@@ -768,7 +769,7 @@ pub(crate) fn explained_by_logprob() -> Stage {
     let mut stage = Stage::answered();
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Logprob },
-        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) },
+        Event::AttributionFinished { job: JobId(1), attribution: Box::new(by_logprob()) },
     ]);
     stage
 }
@@ -791,7 +792,7 @@ fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
     let read = || {
         let mut asked = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
         assert!(asked.frame((120, 40)).backend().to_string().contains("explaining"));
-        asked.play([Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) }]);
+        asked.play([Event::AttributionFinished { job: JobId(1), attribution: Box::new(by_logprob()) }]);
         asked
     };
     assert!(text(read()).contains("Sentence 1 of 2"));
@@ -799,7 +800,7 @@ fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
     assert!(text(read().key(',')).contains("Result: Sources 1, 3 matter"));
     // If computing them fails, the answer is shown as before.
     let mut failed = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
-    failed.play([Event::TurnCanceled { turn: TurnKey(1) }]);
+    failed.play([Event::JobCanceled { job: JobId(1) }]);
     assert!(text(failed).contains("Result: Sources 1, 3 matter"));
 }
 
@@ -831,7 +832,7 @@ fn a_stopped_explanation_and_another_answer_are_said() {
         let stopped = Attribution { missing: 2, instead, ..stopped };
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(stopped) },
+            Event::AttributionFinished { job: JobId(1), attribution: Box::new(stopped) },
         ]);
         stage.at(Pane::Why)
     });
@@ -845,7 +846,7 @@ fn where_another_answer_is_explained_its_citations_count_and_the_conversation_sa
         let attribution = Box::new(Attribution { instead, ..attribution(Verdict::SomeDecide) });
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionFinished { turn: TurnKey(1), attribution },
+            Event::AttributionFinished { job: JobId(1), attribution },
         ]);
         stage.at(Pane::Why).frame((200, 50)).backend().to_string()
     };
@@ -867,7 +868,7 @@ fn a_group_that_matters_is_told_as_one_with_the_way_to_tell_it_apart() {
     stage.play([
         Event::SettingsChanged(changes),
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(together) },
+        Event::AttributionFinished { job: JobId(1), attribution: Box::new(together) },
     ]);
     let seen = stage.at(Pane::Why).frame((120, 40)).backend().to_string();
     assert!(seen.contains("one or more of Sources 1, 3"), "{seen}");
@@ -888,7 +889,7 @@ fn an_explanation_shows_how_far_it_is() {
         let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionAdvanced { turn: TurnKey(1), done: 2, total: 5, clusters },
+            Event::AttributionAdvanced { job: JobId(1), done: 2, total: 5, clusters },
         ]);
         stage
     });
@@ -1000,7 +1001,7 @@ fn a_failure_says_what_why_and_what_to_do() {
             what: "loading the generator: opening qwen2.5-coder-1.5b-instruct-q4_k_m.gguf: no such file".into(),
             next: "Fetch it with `ragonite models pull`, or choose another profile".into(),
         };
-        stage.play([Event::TurnFailed { turn: TurnKey(1), problem }]);
+        stage.play([Event::JobFailed { job: JobId(1), problem }]);
         stage
     });
 }

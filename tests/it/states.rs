@@ -138,7 +138,7 @@ fn failed() -> Stage {
         what: "loading the generator: opening qwen2.5-coder-1.5b-instruct-q4_k_m.gguf: no such file".into(),
         next: "Fetch it with `ragonite models pull`, or choose another profile".into(),
     };
-    stage.play([Event::TurnFailed { turn: FIRST, problem }]);
+    stage.play([Event::JobFailed { job: FIRST.job(), problem }]);
     stage
 }
 
@@ -159,7 +159,7 @@ fn explaining() -> Stage {
     let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionAdvanced { turn: FIRST, done: 2, total: 5, clusters },
+        Event::AttributionAdvanced { job: FIRST.job(), done: 2, total: 5, clusters },
     ]);
     stage
 }
@@ -174,7 +174,7 @@ fn only_compared() -> Stage {
     };
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionAdvanced { turn: FIRST, done: 0, total: 0, clusters: cosines.map(alike).into() },
+        Event::AttributionAdvanced { job: FIRST.job(), done: 0, total: 0, clusters: cosines.map(alike).into() },
     ]);
     stage
 }

@@ -18,8 +18,8 @@ use super::{
     Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst,
     Method, Provenance, SourceVector, masked_estimate,
 };
-use crate::answer::Answer;
 use crate::answer::citation::without_marks;
+use crate::answer::{Answer, read_answer};
 use crate::prompt::Prompt;
 use ragonite_base::{CancelToken, Millis};
 use ragonite_inference::{
@@ -57,9 +57,13 @@ pub struct ExplainInput<'a> {
     pub settings: &'a AttributionSettings,
     /// Most tokens of a counterfactual answer, as for the original.
     pub max_tokens: usize,
-    /// Turns the model's output into the shown text. Both answers of a comparison go through it and lose their
-    /// citations: a mark disappears with its source, so a source that is only cited would seem to matter.
-    pub present: &'a dyn Fn(&Completion) -> String,
+}
+
+impl ExplainInput<'_> {
+    /// The text of an output as it is shown, with citations in one form.
+    fn shown_text(&self, completion: &Completion) -> String {
+        read_answer(completion, &self.answer.prompt).citations.text
+    }
 }
 
 /// The models of an explanation.
@@ -89,7 +93,7 @@ pub fn explain(
         let attribution = by_leaving_out(input, now, engines, cancel, on_cluster)?;
         return Ok(attribution.taking(started.elapsed()));
     }
-    let text = (input.present)(&now);
+    let text = input.shown_text(&now);
     let answer = Answer { text: text.clone(), completion: now.clone(), named: None, ..input.answer.clone() };
     // Earlier results were compared with the stored answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
@@ -334,7 +338,8 @@ impl Findings<'_, '_> {
             1.0
         } else {
             let started = Instant::now();
-            let shown = |one: &Completion| without_marks(&(self.input.present)(one));
+            // Without citations: a mark disappears with its source, so a source that is only cited would seem to matter.
+            let shown = |one: &Completion| without_marks(&self.input.shown_text(one));
             let similarity = self.compare(shown(original), shown(&completion))?;
             add(&mut self.timings_ms.compare, started.elapsed());
             similarity
@@ -388,7 +393,7 @@ impl Findings<'_, '_> {
             how,
             contribution,
             share: None,
-            counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion)),
+            counterfactual_answer: counterfactuals.first().map(|one| self.input.shown_text(&one.completion)),
             divergences: Vec::new(),
             counterfactuals,
         };

@@ -6,6 +6,7 @@
 //! a cosine.
 //! Not here: drawing bars (`tui`), storing (`history`).
 
+mod attribute;
 mod cluster;
 mod counterfactual;
 mod difference;
@@ -21,6 +22,7 @@ mod similarity;
 mod tests;
 mod types;
 
+pub use attribute::attribute;
 pub use cluster::{SourceVector, cluster};
 pub use counterfactual::{AnswerSource, Engines, ExplainInput, SMALLEST_CHANGE, explain};
 pub use difference::{Change, DiffPart, difference};

@@ -189,7 +189,6 @@ fn input<'a>(answer: &'a Answer, sources: &'a [SourceVector], settings: &'a Attr
         known: &[],
         settings,
         max_tokens: 64,
-        present: &|said| clean_text(&said.text),
     }
 }
 

@@ -23,7 +23,7 @@ use ragonite::inference::{
     ModelFolders, PromptPart, Sampling, SpecialTokens, TextRole,
 };
 use ragonite::llama::{LlamaGenerator, device_summary};
-use ragonite::rag::answer::{AnswerInput, AnswerSettings, generate_answer, read_answer};
+use ragonite::rag::answer::{AnswerInput, AnswerSettings, generate_answer};
 use ragonite::rag::attribution::{
     AnswerSource, AttributionSettings, Cluster, Engines, ExplainInput, Provenance, SourceVector, explain,
 };
@@ -209,7 +209,6 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let sources: Vec<SourceVector> = pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
     // Very similar texts would form one cluster.
     let attribution = AttributionSettings { eps: 0.0, ..AttributionSettings::default() };
-    let present = |said: &Completion| read_answer(said, &answer.prompt).citations.text;
     let max_tokens = settings.prompt.answer_tokens;
     let (question, settings) = (QUESTION, &attribution);
     let asked = ExplainInput {
@@ -220,7 +219,6 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
         known: &[],
         settings,
         max_tokens,
-        present: &present,
     };
     let started = Instant::now();
     let engines = Engines { generator: &mut generator, embedder };

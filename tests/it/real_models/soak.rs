@@ -181,7 +181,6 @@ impl Soak {
             known: &[],
             settings: &settings,
             max_tokens: request.max_tokens,
-            present: &|said| clean_text(&said.text),
         };
         let engines = Engines { generator: &mut self.generator, embedder: &self.embedder };
         match explain(input, engines, cancel, &mut |_, _, _| {}) {

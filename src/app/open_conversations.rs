@@ -1,26 +1,48 @@
-//! Background conversations: conversations that were left while a turn of them runs or is not stored.
+//! The conversations in memory: the shown one, and those that were left while a turn of them runs or is not stored.
 //!
-//! Invariants: the running turn is on screen or here; a conversation is in one place only; events change a turn here
-//! as they would on screen, and nothing visible but the lists; a conversation stays here exactly as long as it has
-//! something to lose.
-//! Not here: the steps of a turn (`steps`).
+//! Invariants: a conversation is in one place only; a left conversation stays exactly as long as it has something to
+//! lose; the running turn is in one of them.
+//! Not here: the turns of a conversation (`conversation`), the steps of a turn (`steps`).
 
+use super::conversation::OpenConversation;
 use super::state::{App, Phase};
 use super::turn::Stored;
-use super::{Effect, Event, Notice, Refusal, Turn, TurnKey};
+use super::{Effect, Notice, Refusal, Turn, TurnKey};
 use ragonite_base::{ConversationId, DomainName};
-use ragonite_history::ConversationRecord;
 
-/// A conversation with its turns, away from the screen.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct BackgroundConversation {
-    pub(super) domain: DomainName,
-    /// None until its first turn is stored.
-    pub(super) conversation: Option<ConversationRecord>,
-    pub(super) turns: Vec<Turn>,
+/// The conversations in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct OpenConversations {
+    pub(super) shown: OpenConversation,
+    /// The latest last.
+    pub(super) left: Vec<OpenConversation>,
 }
 
-/// A background conversation whose first turn is not stored, so that the history does not list it.
+impl OpenConversations {
+    pub(super) fn all(&self) -> impl Iterator<Item = &OpenConversation> {
+        std::iter::once(&self.shown).chain(&self.left)
+    }
+
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut OpenConversation> {
+        std::iter::once(&mut self.shown).chain(&mut self.left)
+    }
+
+    /// The conversation of a turn.
+    pub(super) fn of(&self, key: TurnKey) -> Option<&OpenConversation> {
+        self.all().find(|conversation| conversation.has(key))
+    }
+
+    /// The conversation of a turn.
+    pub(super) fn of_mut(&mut self, key: TurnKey) -> Option<&mut OpenConversation> {
+        self.all_mut().find(|conversation| conversation.has(key))
+    }
+
+    pub(super) fn turns(&self) -> impl Iterator<Item = &Turn> {
+        self.all().flat_map(|conversation| &conversation.turns)
+    }
+}
+
+/// A left conversation whose first turn is not stored, so that the history does not list it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unlisted<'a> {
     /// Key of the first turn, by which it is opened again.
@@ -40,198 +62,122 @@ pub enum Answering {
     No,
 }
 
-impl BackgroundConversation {
-    fn has(&self, key: TurnKey) -> bool {
-        self.turns.iter().any(|turn| turn.key == key)
-    }
-
-    fn is(&self, id: ConversationId) -> bool {
-        self.conversation.as_ref().is_some_and(|conversation| conversation.id == id)
-    }
-}
-
 impl App {
-    /// Whether a turn of another conversation than the open one runs.
+    /// Whether a turn of another conversation than the shown one runs.
     pub fn is_busy_aside(&self) -> bool {
-        self.phase.turn().is_some_and(|key| self.turn(key).is_none())
+        self.jobs.phase.turn().is_some_and(|key| self.turn(key).is_none())
     }
 
-    /// Whether a turn of the open conversation runs.
+    /// Whether a turn of the shown conversation runs.
     pub fn is_busy_here(&self) -> bool {
         self.is_busy() && !self.is_busy_aside()
     }
 
     /// Whether this conversation is being answered or explained, on screen or not.
     pub fn is_answering(&self, id: ConversationId) -> bool {
-        let open = self.conversation.as_ref().filter(|_| self.is_busy_here());
-        let left = self.running_aside().and_then(|sheet| sheet.conversation.as_ref());
-        open.or(left).is_some_and(|conversation| conversation.id == id)
+        let running = self.jobs.phase.turn().and_then(|key| self.open.of(key));
+        running.is_some_and(|conversation| conversation.is(id))
     }
 
-    /// The background conversations of the open domain that the history does not list yet, the latest first.
+    /// The left conversations of the open domain that the history does not list yet, the latest first.
     pub fn unlisted(&self) -> impl Iterator<Item = Unlisted<'_>> {
-        let domain = self.domain.as_ref().map(|domain| &domain.name);
-        let unlisted =
-            move |sheet: &&BackgroundConversation| sheet.conversation.is_none() && Some(&sheet.domain) == domain;
-        self.background.iter().rev().filter(unlisted).filter_map(|sheet| {
-            let first = sheet.turns.first()?;
-            let runs = self.phase.turn().is_some_and(|key| sheet.has(key));
+        let domain = self.domain_name();
+        let unlisted = move |left: &&OpenConversation| left.record.is_none() && left.domain == domain;
+        self.open.left.iter().rev().filter(unlisted).filter_map(|left| {
+            let first = left.turns.first()?;
+            let runs = self.jobs.phase.turn().is_some_and(|key| left.has(key));
             let answering = if runs { Answering::Now } else { Answering::No };
             Some(Unlisted { turn: first.key, question: &first.record.question, answering })
         })
     }
 
-    /// The running turn of a background conversation.
+    /// The running turn of a left conversation.
     pub fn turn_aside(&self) -> Option<&Turn> {
-        let key = self.phase.turn()?;
-        self.background.iter().flat_map(|sheet| &sheet.turns).find(|turn| turn.key == key)
-    }
-
-    fn running_aside(&self) -> Option<&BackgroundConversation> {
-        let key = self.phase.turn()?;
-        self.background.iter().find(|sheet| sheet.has(key))
+        let key = self.jobs.phase.turn()?;
+        self.open.left.iter().find_map(|left| left.turn(key))
     }
 
     /// Number of answers that could not be stored and are kept in memory.
     pub fn unsaved(&self) -> usize {
-        let left = self.background.iter().flat_map(|sheet| &sheet.turns);
-        self.turns.iter().chain(left).filter(|turn| turn.stored == Stored::Unsaved).count()
+        self.open.turns().filter(|turn| turn.stored == Stored::Unsaved).count()
     }
 
-    /// Moves the open conversation to the background where it has something to lose.
-    pub(super) fn leave(&mut self) {
-        let domain = self.conversation.as_ref().map(|conversation| conversation.domain.clone());
-        let domain = domain.or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()));
-        let (conversation, turns) = (self.conversation.take(), std::mem::take(&mut self.turns));
-        if let Some(domain) = domain {
-            self.put_aside(self.background.len(), BackgroundConversation { domain, conversation, turns });
-        }
+    /// Puts a conversation on screen; the shown one is left.
+    pub(super) fn show_conversation(&mut self, conversation: OpenConversation) {
+        let left = std::mem::replace(&mut self.open.shown, conversation);
+        self.open.left.push(left);
+        self.forget_settled();
+        self.leave_evidence();
     }
 
-    fn put_aside(&mut self, at: usize, sheet: BackgroundConversation) {
-        let unasked = [self.suggesting, self.prefetch].map(|job| job.map(|(_, key)| key));
-        let works = [self.phase.turn()].into_iter().chain(unasked).flatten().any(|key| sheet.has(key));
-        if works || sheet.turns.iter().any(|turn| turn.stored != Stored::Settled) {
-            self.background.insert(at, sheet);
-        }
+    /// Drops the left conversations that have nothing to lose.
+    pub(super) fn forget_settled(&mut self) {
+        let unasked = [self.jobs.suggesting, self.jobs.prefetch].map(|job| job.map(|job| job.turn));
+        let running: Vec<TurnKey> = [self.jobs.phase.turn()].into_iter().chain(unasked).flatten().collect();
+        self.open.left.retain(|left| left.is_unsettled() || running.iter().any(|key| left.has(*key)));
     }
 
-    /// Puts a background conversation on screen; it is more complete than in the history. False where there is none.
-    pub(super) fn return_to(&mut self, is: impl Fn(&App, usize) -> bool) -> bool {
-        let Some(at) = (0..self.background.len()).find(|at| is(self, *at)) else { return false };
-        let sheet = self.background.remove(at);
-        self.show(None, Vec::new());
-        (self.conversation, self.turns) = (sheet.conversation, sheet.turns);
+    /// Puts a left conversation on screen; it is more complete than in the history. False where there is none.
+    fn return_to(&mut self, is: impl Fn(&OpenConversation) -> bool) -> bool {
+        let Some(at) = self.open.left.iter().position(is) else { return false };
+        let mut conversation = self.open.left.remove(at);
         // The record may have been renamed or pinned meanwhile.
-        if let Some(shown) = &mut self.conversation
-            && let Some(listed) = self.conversations.iter().find(|listed| listed.id == shown.id)
+        if let Some(record) = &mut conversation.record
+            && let Some(listed) = self.lists.conversations.iter().find(|listed| listed.id == record.id)
         {
-            shown.clone_from(listed);
+            record.clone_from(listed);
         }
+        self.show_conversation(conversation);
         true
     }
 
     /// Like [`App::return_to`], by id.
     pub(super) fn return_to_conversation(&mut self, id: ConversationId) -> bool {
-        self.return_to(|app, at| app.background[at].is(id))
+        self.return_to(|left| left.is(id))
     }
 
     /// Opens a conversation that the history does not list.
     pub(super) fn open_unlisted(&mut self, first: TurnKey) -> Vec<Effect> {
-        self.problem = None;
-        self.pending_open = None;
-        self.return_to(|app, at| app.background[at].turns.first().is_some_and(|turn| turn.key == first));
+        self.notes.problem = None;
+        self.opening.conversation = None;
+        self.return_to(|left| left.turns.first().is_some_and(|turn| turn.key == first));
         Vec::new()
-    }
-
-    /// Handles an event in the conversation that it belongs to.
-    pub(super) fn dispatch(&mut self, event: Event) -> Vec<Effect> {
-        let key = event.turn();
-        let unasked = [self.suggesting, self.prefetch].into_iter().flatten();
-        let key = unasked.into_iter().find(|(job, _)| Some(*job) == key).map(|(_, turn)| turn).or(key);
-        let stored = matches!(event, Event::TurnSaved { .. });
-        let at = key.and_then(|key| self.background.iter().position(|sheet| sheet.has(key)));
-        let mut effects = match at {
-            None => self.handle_open(event),
-            Some(at) => self.with_background(at, |app| app.handle_open(event)),
-        };
-        if stored {
-            effects.extend(self.save_again());
-            self.tell_when_all_is_stored();
-        }
-        effects
     }
 
     /// Cancels prefetches and suggestions of a conversation that is deleted.
     pub(super) fn stop_unasked_of(&mut self, id: ConversationId) -> Vec<Effect> {
-        let is_open = self.conversation.as_ref().is_some_and(|open| open.id == id);
-        let is_of = |(_, key): &(TurnKey, TurnKey)| {
-            (is_open && self.turn(*key).is_some())
-                || self.background.iter().any(|sheet| sheet.is(id) && sheet.has(*key))
-        };
-        let is_any = [self.suggesting, self.prefetch].iter().flatten().any(is_of);
+        let mut turns = [self.jobs.suggesting, self.jobs.prefetch].into_iter().flatten().map(|job| job.turn);
+        let is_any = turns.any(|key| self.open.of(key).is_some_and(|conversation| conversation.is(id)));
         if is_any { self.stop_unasked() } else { Vec::new() }
-    }
-
-    /// Runs `work` with the conversation of a turn on screen.
-    pub(super) fn with_conversation_of(
-        &mut self,
-        key: TurnKey,
-        work: impl FnOnce(&mut Self) -> Vec<Effect>,
-    ) -> Vec<Effect> {
-        match self.background.iter().position(|sheet| sheet.has(key)) {
-            Some(at) => self.with_background(at, work),
-            None => work(self),
-        }
-    }
-
-    /// Runs `work` with a background conversation as if it were on screen.
-    fn with_background(&mut self, at: usize, work: impl FnOnce(&mut Self) -> Vec<Effect>) -> Vec<Effect> {
-        let mut sheet = self.background.remove(at);
-        let outer = self.background_domain.replace(sheet.domain.clone());
-        self.swap_open(&mut sheet);
-        let effects = work(self);
-        self.swap_open(&mut sheet);
-        self.background_domain = outer;
-        self.put_aside(at, sheet);
-        effects
-    }
-
-    fn swap_open(&mut self, sheet: &mut BackgroundConversation) {
-        std::mem::swap(&mut self.conversation, &mut sheet.conversation);
-        std::mem::swap(&mut self.turns, &mut sheet.turns);
     }
 
     /// Stores unsaved turns again.
     pub(super) fn save_again(&mut self) -> Vec<Effect> {
-        let mut effects = self.save_waiting();
-        for at in (0..self.background.len()).rev() {
-            effects.extend(self.with_background(at, Self::save_waiting));
-        }
-        effects
+        self.open.all_mut().flat_map(OpenConversation::save_waiting).collect()
     }
 
     /// Handles the user's request to store unsaved turns again.
     pub(super) fn want_saved(&mut self) -> Vec<Effect> {
         if self.unsaved() == 0 {
-            self.notice = Some(Notice::AllStored);
+            self.notes.notice = Some(Notice::AllStored);
         }
         self.forget_save_problem();
         self.save_again()
     }
 
     /// Notifies once all turns are stored.
-    fn tell_when_all_is_stored(&mut self) {
+    pub(super) fn tell_when_all_is_stored(&mut self) {
         if self.unsaved() == 0 && self.is_saved() && self.forget_save_problem() {
-            self.quit_warned = false;
-            self.notice = Some(Notice::AllStored);
+            self.notes.quit_warned = false;
+            self.notes.notice = Some(Notice::AllStored);
         }
     }
 
     /// Removes the shown save problem; returns whether there was one.
     fn forget_save_problem(&mut self) -> bool {
-        let known = self.save_problem.take();
-        self.problem
+        let known = self.notes.save_problem.take();
+        self.notes
+            .problem
             .take_if(|told| Some(&told.problem) == known.as_ref() || matches!(told.refusal, Some(Refusal::Unsaved(_))));
         known.is_some()
     }
@@ -239,8 +185,8 @@ impl App {
     /// Quits; warns once where answers would be lost.
     pub(super) fn quit(&mut self) -> Vec<Effect> {
         let unsaved = self.unsaved();
-        if unsaved > 0 && !self.quit_warned {
-            self.quit_warned = true;
+        if unsaved > 0 && !self.notes.quit_warned {
+            self.notes.quit_warned = true;
             return self.refuse(Refusal::Unsaved(unsaved));
         }
         self.quit_now()
@@ -256,7 +202,12 @@ impl App {
 
     /// Whether a running turn prevents the deletion of a conversation.
     pub(super) fn is_kept_by_a_turn(&self, id: ConversationId) -> bool {
-        self.phase != Phase::Idle && self.is_answering(id)
+        self.jobs.phase != Phase::Idle && self.is_answering(id)
+    }
+
+    /// The open domain.
+    pub(super) fn domain_name(&self) -> Option<DomainName> {
+        self.domain.as_ref().map(|domain| domain.name.clone())
     }
 }
 
@@ -265,8 +216,8 @@ mod tests {
     use super::super::tests::{
         after, answered, asked, attributed, completed, conversation, opened, problem, retrieved,
     };
-    use super::super::tests::{name, saved, with_one_turn};
-    use super::super::{ConversationChange, DomainSummary};
+    use super::super::tests::{name, run_of, saved, with_one_turn};
+    use super::super::{ConversationChange, DomainSummary, Event, JobId};
     use super::*;
     use ragonite_base::TurnId;
     use ragonite_history::Outcome;
@@ -294,12 +245,9 @@ mod tests {
         assert_eq!(app.handle(Event::ConversationStarted), []);
         assert!(app.turns().is_empty() && app.conversation().is_none());
         assert!(app.is_busy_aside() && app.is_answering(SEVEN));
-        assert!(
-            matches!(&app.handle(completed(2, "more"))[..], [Effect::Retrieve { domain, .. }] if *domain == name("wiki"))
-        );
-        let asks = app.handle(retrieved(2));
-        assert!(matches!(&asks[..], [Effect::GenerateAnswer { past, .. }] if past.len() == 1), "{asks:?}");
-        app.handle(grew("half"));
+        for event in [completed(2, "more"), retrieved(2), grew("half")] {
+            assert_eq!(app.handle(event), []);
+        }
         let effects = app.handle(answered(2, "whole"));
         let [Effect::SaveTurn { conversation, record, domain, .. }] = &effects[..] else { panic!("{effects:?}") };
         assert_eq!((*conversation, domain), (Some(SEVEN), &name("wiki")));
@@ -307,7 +255,7 @@ mod tests {
         assert!(app.turns().is_empty() && !app.is_busy() && !app.is_answering(SEVEN));
         assert!(!app.is_saved());
         app.handle(saved(2));
-        assert!(app.is_saved() && app.conversation().is_none() && app.background.is_empty());
+        assert!(app.is_saved() && app.conversation().is_none() && app.open.left.is_empty());
     }
 
     #[test]
@@ -334,8 +282,8 @@ mod tests {
     fn what_runs_out_of_sight_is_stopped_from_anywhere_and_its_half_answer_kept() {
         let mut app = left();
         app.handle(grew("half an"));
-        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
-        let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelJob(JobId(2))]);
+        let effects = app.handle(Event::JobCanceled { job: JobId(2) });
         let [Effect::SaveTurn { conversation: Some(SEVEN), record, .. }] = &effects[..] else { panic!("{effects:?}") };
         assert_eq!(record.trace.answer.as_ref().unwrap().text, "half an");
         assert!(!app.is_busy() && !app.is_canceling());
@@ -348,7 +296,7 @@ mod tests {
         assert_eq!(app.refusal(), Some(&Refusal::AnotherRuns));
         assert!(app.turns().is_empty());
         app.handle(answered(2, "done"));
-        assert!(matches!(&app.handle(asked("another"))[..], [Effect::RewriteQuestion { past, .. }] if past.is_empty()));
+        assert!(run_of(&app.handle(asked("another"))).past.is_empty());
     }
 
     #[test]
@@ -457,7 +405,7 @@ mod tests {
         assert_eq!((back.turns().len(), back.turns()[1].text(), back.unsaved()), (2, "b", 1));
         assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(2, Some(SEVEN))]);
         app.handle(saved(2));
-        assert!(app.background.is_empty() && app.is_saved());
+        assert!(app.open.left.is_empty() && app.is_saved());
     }
 
     #[test]
@@ -490,7 +438,7 @@ mod tests {
     fn a_conversation_that_has_nothing_to_lose_is_not_kept_and_one_of_another_turn_stays_as_it_is() {
         let mut app = with_one_turn();
         app.handle(Event::ConversationStarted);
-        assert!(app.background.is_empty());
+        assert!(app.open.left.is_empty());
         let mut app = left();
         for event in [Event::ConversationChosen(ConversationId(3)), grew("x")] {
             app.handle(event);
@@ -498,7 +446,7 @@ mod tests {
         let turns = vec![with_one_turn().turns()[0].record.clone()];
         app.handle(Event::ConversationOpened { record: conversation(3, "wiki"), turns });
         let seen = app.turns().to_vec();
-        app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() });
+        app.handle(Event::JobFailed { job: JobId(2), problem: problem() });
         assert_eq!((app.turns(), app.conversation().unwrap().id), (&seen[..], ConversationId(3)));
         assert_eq!(app.problem(), Some(&problem()));
         let later =

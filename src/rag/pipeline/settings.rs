@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::AnswerSettings;
+use crate::attribution::AttributionSettings;
+use crate::prompt::PromptSettings;
+use crate::retrieval::{Reranking, RetrievalSettings};
 use ragonite_inference::{GeneratorChoice, Sampling};
-use ragonite_rag::answer::AnswerSettings;
-use ragonite_rag::attribution::AttributionSettings;
-use ragonite_rag::prompt::PromptSettings;
-use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
 /// The settings of answer and attribution, stored with the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
