@@ -48,7 +48,10 @@ mod turn_tests;
 pub use ablation::{Ablation, Comparing, Variant, Variation};
 pub use aggregate::{Figure, Figures, Line, Measured};
 pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
-pub use attribution_eval::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
+pub use attribution_eval::{
+    AS_IN_PAPER, Explained, Explaining, NOISY, Noise, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute, noise,
+    noise_quantiles,
+};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
 pub use cached_generator::{CachedGenerator, GeneratorFingerprint, Used};

@@ -85,7 +85,7 @@ impl World {
         let kept = tempfile::tempdir().unwrap();
         let mut generator = cached_generator(kept.path(), model());
         let mut runner = ConversationRunner::new(&mut generator, self.speaking());
-        answer(self.asking(), &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap()
+        answer(self.asking(), &mut runner, question, None, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
     fn explain(&self, question: &Question) -> Explained {
@@ -385,7 +385,7 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
     let says_no_source = ScriptedGenerator::new(|_| "It has three.".to_owned());
     let mut generator = cached_generator(kept.path(), says_no_source.naming(1));
     let mut runner = ConversationRunner::new(&mut generator, world.speaking());
-    let answered = answer(world.asking(), &mut runner, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
+    let answered = answer(world.asking(), &mut runner, &layers(), None, &CancelToken::never(), &mut |_| {}).unwrap();
     let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
     assert_eq!(said, ("It has three. [Source 1]", "It has three.", [1].as_slice()));
     assert!(answered.answer.cited_sources().is_empty(), "a follow-up is not searched by what it had to name");
@@ -462,7 +462,7 @@ fn answers_of_a_conversation_follow_each_other() {
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let answered: Vec<Answered> = conversation()
         .iter()
-        .map(|question| answer(asking, &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap())
+        .map(|question| answer(asking, &mut runner, question, None, &CancelToken::never(), &mut |_| {}).unwrap())
         .collect();
     assert_eq!(answered[1].query, "How many layers does the platform have (TPM)?");
     assert!(answered[1].answer.text.starts_with("It has three"), "{:?}", answered[1].answer.text);

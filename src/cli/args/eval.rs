@@ -111,6 +111,9 @@ pub struct EvalAttribution {
         default_value = "similarity,preview,logprob,jsd,counterfactual"
     )]
     pub methods: Vec<Method>,
+    /// Also measure the noise of the methods that read probabilities: add a source of another question to each prompt
+    #[arg(long)]
+    pub floor: bool,
 }
 
 /// Settings under test; what is left out is as in the configuration.

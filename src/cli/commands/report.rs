@@ -210,7 +210,8 @@ pub(super) fn tokens(attribution: &Attribution) -> String {
     for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {
         let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
         let _ = writeln!(text, "Without Source {}, change of the log-probability of each token:", ranks.join(", "));
-        for (at, drop) in cluster.drops.iter().enumerate() {
+        let is_content = |(at, _): &(usize, &f32)| !attribution.citation_tokens.contains(at);
+        for (at, drop) in cluster.drops.iter().enumerate().filter(is_content) {
             let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
             let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
             let _ = writeln!(text, "  {:>4}  {:>8}  {bits}{token}", at + 1, change_of(f64::from(*drop), 3));

@@ -16,6 +16,7 @@ mod figures;
 mod generate;
 mod rewrite;
 mod rewrite_guard;
+pub mod sentences;
 mod stream;
 mod suggest;
 mod translate;

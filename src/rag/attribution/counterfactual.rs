@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::content::ContentShares;
 use super::plan::{Plan, removal_order};
 use super::score::normalize_shares;
 use super::{
@@ -128,7 +129,9 @@ fn by_leaving_out(
 ) -> Result<Attribution, AttributionError> {
     let started = Instant::now();
     let order = removal_order(&input);
+    let content = ContentShares::of(input.answer, engines.generator)?;
     let findings = Findings {
+        content,
         originals: vec![original],
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
@@ -209,6 +212,7 @@ struct Explainer<'a, 'e> {
 /// The results so far.
 struct Findings<'a, 'e> {
     input: ExplainInput<'a>,
+    content: ContentShares,
     embedder: &'e dyn Embed,
     cancel: &'a CancelToken,
     on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
@@ -373,7 +377,8 @@ impl Findings<'_, '_> {
     /// Logprob drops of the original answer, which was the draft; none if it was not verified to its end.
     fn drops(&self, draft_logprobs: &[f32]) -> Option<Vec<f32>> {
         let before = &self.originals.first()?.log_probabilities;
-        (!before.is_empty() && before.len() == draft_logprobs.len()).then(|| logprob_deltas(before, draft_logprobs))
+        (!before.is_empty() && before.len() == draft_logprobs.len())
+            .then(|| self.content.weigh(&logprob_deltas(before, draft_logprobs)))
     }
 
     /// Settles `clusters` clusters with one value.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::score::normalize_shares;
+use super::score::{Effect, normalize_shares};
 use crate::prompt::Prompt;
 use ragonite_base::Millis;
 use ragonite_inference::Completion;
@@ -156,27 +156,34 @@ pub struct Cluster {
     /// cosine. `masked_estimate` and `logprob`: 1 minus the factor by which a token of the answer becomes less
     /// probable. `jsd`: the mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
-    /// Masked softmax of the contributions, in 0..=1; none for contributions 0 and
-    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE), and if the answer hardly changes without any cluster.
+    /// Masked softmax of the contributions, in 0..=1; none up to the [`floor`](super::floor) of the method.
     pub share: Option<f64>,
     /// The clean answer without the cluster or its group, of the first iteration; none if nothing was generated.
     pub counterfactual_answer: Option<String>,
     /// The counterfactual answers, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
-    /// Drop of the natural logprob of each token of the answer without the cluster; empty if not computed.
+    /// Drop of the natural logprob of each token of the answer without the cluster, times the share of the token that is
+    /// no citation; empty if not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<f32>,
     /// Whether the cluster was masked ([`Provenance::Preview`]) or left out ([`Provenance::Logprob`]) for the drops; by
     /// default as in [`Method::drops`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_how: Option<Provenance>,
-    /// Jensen-Shannon divergence of the predictions of the first tokens in bits; empty if not computed.
+    /// Jensen-Shannon divergence of the predictions of the first tokens in bits, times the same share; empty if not
+    /// computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergences: Vec<f32>,
 }
 
 impl Cluster {
+    /// The contribution with its provenance.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        Effect { how: self.how, contribution: self.contribution }
+    }
+
     /// Whether the effect of this cluster alone is known: not for an estimate or a group.
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -208,6 +215,9 @@ pub struct Sentence {
     pub text: String,
     /// Its tokens. All sentences together cover all tokens, in order.
     pub tokens: Range<usize>,
+    /// The sources that it cites, or that the end of its paragraph cites for it, ascending.
+    #[serde(default)]
+    pub cited: Vec<usize>,
     /// False if no single source decides.
     pub decisive: bool,
     /// The clusters, highest contribution first.
@@ -275,6 +285,9 @@ pub struct Attribution {
     /// The text of each token of the answer as generated; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<String>,
+    /// The tokens that only cite or name a source; they count in no value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citation_tokens: Vec<usize>,
     /// The attribution of each sentence; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sentences: Vec<Sentence>,
@@ -283,6 +296,14 @@ pub struct Attribution {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_none_missing(missing: &usize) -> bool {
     *missing == 0
+}
+
+impl SentenceCluster {
+    /// The contribution with its provenance.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        Effect { how: self.how, contribution: self.contribution }
+    }
 }
 
 impl Attribution {
@@ -298,6 +319,7 @@ impl Attribution {
             missing: 0,
             timings_ms: AttributionTimings::default(),
             tokens: Vec::new(),
+            citation_tokens: Vec::new(),
             sentences: Vec::new(),
         }
     }

@@ -120,7 +120,7 @@ impl<'a> Answers<'a> {
                 let mut tell = |event| {
                     output.progress(&step.line(&eta.line_of(&Doing::Answering(event), Instant::now())));
                 };
-                let answered = answer(asking, &mut speaker, question, &bench.cancel, &mut tell)?;
+                let answered = answer(asking, &mut speaker, question, None, &bench.cancel, &mut tell)?;
                 if self.judge.will_judge(&answered) {
                     output.progress(&step.line(&eta.line("judging", Instant::now())));
                 }
