@@ -357,9 +357,11 @@ fn cancelling_keeps_what_was_written_and_saves_it() {
 }
 
 #[test]
-fn a_turn_told_to_stop_takes_no_further_step() {
+fn a_turn_told_to_stop_is_settled_once_its_job_has_stopped() {
     let mut app = after([asked("q"), Event::CancelRequested]);
-    let effects = app.handle(completed(1, "q"));
+    assert_eq!(app.handle(completed(1, "q")), []);
+    assert!(app.is_busy() && app.is_canceling());
+    let effects = app.handle(Event::JobCanceled { job: JobId(1) });
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.outcome == Outcome::Canceled));
     assert!(!app.is_busy());
     let before = app.clone();

@@ -8,9 +8,10 @@ use time::OffsetDateTime;
 
 use super::layout::{Areas, Wanted, areas, columns, composer_width};
 use super::layout_actions;
-use super::pane;
-use super::screen::{Pane, ScreenState};
+use super::pane::Pane;
+use super::screen::ScreenState;
 use super::text::cells;
+use super::{attribution, chrome, composer, conversation, evidence, lists, popup, steps};
 use ragonite_app::App;
 
 /// Draws a frame. `now` gives the time that the running stage has taken.
@@ -20,22 +21,22 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     screen.columns = columns(area, screen.arrangement);
     layout_actions::show_focus(screen);
     screen.targets.clear();
-    let banner = pane::banner_lines(app, screen, usize::from(area.width));
+    let banner = chrome::banner_lines(app, screen, usize::from(area.width));
     let wanted = Wanted {
         focus: screen.focus,
         arrangement: screen.arrangement,
         banner: cells(banner.len()),
-        question: cells(pane::composer_rows(screen, composer_width(area, screen.arrangement))),
+        question: cells(composer::rows(screen, composer_width(area, screen.arrangement))),
     };
     if let Some(areas) = areas(area, wanted) {
         draw_panes(app, screen, &areas, now, frame);
-        frame.render_widget(pane::status_line(app, screen, usize::from(areas.status.width), now), areas.status);
-        pane::draw_popup(app, screen, area, now, frame);
+        frame.render_widget(chrome::status_line(app, screen, usize::from(areas.status.width), now), areas.status);
+        popup::draw(app, screen, area, now, frame);
         // The banner covers the popup, because the problem may come from a key in the popup.
         frame.render_widget(Clear, areas.banner);
         frame.render_widget(Paragraph::new(banner), areas.banner);
         // The hint line shows the current match, which is known after the panes are laid out.
-        frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
+        frame.render_widget(chrome::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
     } else {
         frame.render_widget(Clear, area);
         frame.render_widget(Paragraph::new(screen.words.too_small()), area);
@@ -46,29 +47,29 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
 
 fn draw_panes(app: &App, screen: &mut ScreenState, areas: &Areas, now: OffsetDateTime, frame: &mut Frame<'_>) {
     if let Some(area) = areas.tabs {
-        frame.render_widget(pane::tab_bar(screen, usize::from(area.width)), area);
-        pane::tab_targets(screen, area);
+        frame.render_widget(chrome::tab_bar(screen, usize::from(area.width)), area);
+        chrome::tab_targets(screen, area);
     }
     if let Some(area) = areas.lists {
         screen.targets.pane(Pane::Lists, area);
-        pane::draw_lists(app, screen, area, frame);
+        lists::draw(app, screen, area, frame);
     }
     if let Some(area) = areas.conversation {
         screen.targets.pane(Pane::Conversation, area);
-        pane::draw_conversation(app, screen, area, now, frame);
+        conversation::draw(app, screen, area, now, frame);
     }
     if let Some(area) = areas.composer {
         screen.targets.pane(Pane::Composer, area);
-        pane::draw_composer(app, screen, area, frame);
+        composer::draw(app, screen, area, frame);
     }
     let Some(side) = areas.side else { return };
     // With a column of its own, the list pane is never shown on the right.
     let shown = if screen.side == Pane::Lists && screen.columns == 3 { Pane::Evidence } else { screen.side };
     screen.targets.pane(shown, side);
     match shown {
-        Pane::Behind => pane::draw_behind(app, screen, side, frame),
-        Pane::Why => pane::draw_why(app, screen, side, now, frame),
-        Pane::Lists => pane::draw_lists(app, screen, side, frame),
-        _ => pane::draw_evidence(app, screen, side, frame),
+        Pane::Behind => steps::draw(app, screen, side, frame),
+        Pane::Why => attribution::draw(app, screen, side, now, frame),
+        Pane::Lists => lists::draw(app, screen, side, frame),
+        _ => evidence::draw(app, screen, side, frame),
     }
 }

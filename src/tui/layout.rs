@@ -6,7 +6,7 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::screen::Pane;
+use super::pane::Pane;
 
 /// Smallest usable size.
 const SMALLEST: (u16, u16) = (40, 12);

@@ -4,7 +4,8 @@
 //! Not here: the resulting areas (`layout`).
 
 use super::layout::{Aside, Border, Shown, Zoom};
-use super::screen::{Pane, ScreenState};
+use super::pane::Pane;
+use super::screen::ScreenState;
 
 /// Enlarges the focused pane, or shows all panes again.
 pub(super) fn enlarge(screen: &mut ScreenState) {

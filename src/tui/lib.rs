@@ -6,13 +6,17 @@
 //! Not here: handling of events (`app`), the user's key bindings (`config`).
 
 mod action;
+mod attribution;
 mod chord;
-mod citation;
+mod chrome;
 mod compare;
+mod composer;
 mod context;
+mod conversation;
 mod difference;
 mod document;
 mod draw;
+mod evidence;
 mod export;
 mod find;
 mod glyphs;
@@ -21,6 +25,7 @@ mod input;
 mod keymap;
 mod layout;
 mod layout_actions;
+mod lists;
 mod long_text;
 mod look;
 mod markdown;
@@ -28,18 +33,19 @@ mod messages;
 mod mouse;
 mod new_domain;
 mod outline;
+mod outline_cache;
 mod pane;
 mod popup;
+mod rating;
 mod reflow;
 mod screen;
 mod settings;
+mod steps;
 mod terminal;
 #[cfg(test)]
 mod tests;
 mod text;
 mod theme;
-mod token_meter;
-mod typing;
 
 pub use action::{Action, Place};
 pub use chord::{Chord, ChordError};
@@ -48,6 +54,7 @@ pub use glyphs::Signs;
 pub use input::{Intent, on_input};
 pub use keymap::{Keymap, KeymapError};
 pub use messages::Words;
-pub use screen::{Pane, ScreenState};
+pub use pane::Pane;
+pub use screen::ScreenState;
 pub use terminal::{Screen, TerminalGuard, TerminalMode, install_panic_hook};
 pub use theme::Theme;

@@ -2,7 +2,7 @@
 //!
 //! Takes keys and laid-out lines; gives the visible lines with the matches marked.
 //! Invariant: Esc closes the search line first; it has no other effect here.
-//! Not here: the text itself (`help`, `compare`, `context`), drawing the search line (`pane::popup`).
+//! Not here: the text itself (`help`, `compare`, `context`), drawing the search line (`popup`).
 
 use crossterm::event::KeyEvent;
 use ratatui::text::Line;
@@ -62,6 +62,12 @@ impl LongText {
     /// The search, once it is typed.
     pub(super) fn looked_for(&self) -> Option<&Find> {
         self.find.as_ref().filter(|_| self.typed.is_none())
+    }
+
+    /// The keys for the next and previous match, during a search.
+    pub(super) fn match_keys(&self) -> impl Iterator<Item = Action> {
+        let keys = self.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
+        keys.into_iter().flatten()
     }
 
     fn go(&mut self, way: Way) {

@@ -9,12 +9,13 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use time::OffsetDateTime;
 
-use super::citation;
+use super::conversation::citation::{self, Chosen};
 use super::input::{self, Intent};
+use super::lists::{self, Entry};
 use super::outline::Step;
-use super::pane::{self, Entry};
+use super::pane::Pane;
 use super::popup;
-use super::screen::{Chosen, Pane, ScreenState};
+use super::screen::ScreenState;
 use ragonite_app::App;
 
 /// Lines that one step of the wheel scrolls.
@@ -110,7 +111,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
     if let Some(citation) = screen.targets.citation_at(place) {
         // The click may have selected another turn.
         screen.sync(app, now);
-        screen.citation = Some(citation);
+        screen.conversation.citation = Some(citation);
         citation::follow(screen, app);
     }
     intents
@@ -119,15 +120,15 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
 fn scroll(screen: &mut ScreenState, app: &App, pane: Pane, step: Step) {
     match pane {
         // A list has no position but its cursor.
-        Pane::Lists => screen.lists = step.from(screen.lists, 1, pane::entries(app)),
+        Pane::Lists => screen.lists.selected = step.from(screen.lists.selected, 1, lists::entries(app)),
         Pane::Composer => screen.composer.area.scroll((if step == Step::Up { -1_i16 } else { 1 }, 0_i16)),
         _ => {
             for _ in 0..LINES {
                 match pane {
                     Pane::Evidence => screen.evidence.scroll.step(step),
-                    Pane::Behind => screen.behind.scroll(step),
-                    Pane::Why => screen.why.scroll(step),
-                    _ => screen.conversation.step_and_follow(step),
+                    Pane::Behind => screen.steps.outline.scroll(step),
+                    Pane::Why => screen.attribution.outline.scroll(step),
+                    _ => screen.conversation.scroll.step_and_follow(step),
                 }
             }
         }
@@ -143,25 +144,25 @@ fn click(screen: &mut ScreenState, app: &App, pane: Pane, area: Rect, line: u16)
     let on_frame = line == area.y || line + 1 == area.bottom();
     let opens = match (pane, row) {
         (Pane::Conversation, Some(turn)) => {
-            screen.chosen = (turn + 1 < app.turns().len()).then_some(turn);
+            screen.conversation.chosen = (turn + 1 < app.turns().len()).then_some(turn);
             false
         }
         (Pane::Evidence, Some(hit)) => {
             let other = hit != screen.evidence.selected;
             if other {
-                (screen.evidence.selected, screen.evidence.left, screen.evidence.reveal) = (hit, 0, true);
+                screen.evidence.select(hit);
             }
             // The text of an open source may be clicked without closing it; another source opens.
             if other { screen.evidence.closed } else { screen.targets.begins(pane, line) }
         }
         (Pane::Lists, Some(entry)) => {
-            let again = screen.lists == entry;
-            screen.lists = entry;
+            let again = screen.lists.selected == entry;
+            screen.lists.selected = entry;
             // The first click restores nothing from the trash.
-            again || !matches!(pane::entry(app, entry), Some(Entry::Trashed(_)))
+            again || !matches!(lists::entry(app, entry), Some(Entry::Trashed(_)))
         }
-        (Pane::Behind, _) if !on_frame => screen.behind.go_to_seen(below),
-        (Pane::Why, _) if !on_frame => screen.why.go_to_seen(below),
+        (Pane::Behind, _) if !on_frame => screen.steps.outline.go_to_seen(below),
+        (Pane::Why, _) if !on_frame => screen.attribution.outline.go_to_seen(below),
         _ => false,
     };
     if opens { input::toggle(screen, app) } else { vec![Intent::Redraw] }

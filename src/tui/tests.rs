@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
 use super::action::ENTRIES;
+use super::lists::Entry;
 use super::markdown::{MarkdownLook, render};
-use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use ragonite_app::{
@@ -204,7 +204,7 @@ fn the_conversation_under_the_cursor_is_written_to_a_file() {
 
 #[test]
 fn the_cursor_of_the_lists_goes_to_what_is_opened_elsewhere_and_along_with_what_leaves_the_trash() {
-    let on = |desk: &Desk| pane::entry(&desk.app, desk.screen.lists);
+    let on = |desk: &Desk| lists::entry(&desk.app, desk.screen.lists.selected);
     let mut desk = kept();
     desk.keys(&["F2"]);
     let known = |desk: &Desk, id| desk.app.conversations().iter().find(|known| known.id == id).cloned();
@@ -239,7 +239,7 @@ fn n_steps_through_the_conversations_that_were_found_and_leaves_no_wish_behind()
     let mut places = Vec::new();
     for step in ["n", "n", "n", "N"] {
         desk.keys(&[step]);
-        places.push(desk.screen.lists);
+        places.push(desk.screen.lists.selected);
         assert!(desk.screen.popup.is_none());
     }
     assert_eq!(places, [1, 0, 1, 0]);
@@ -510,14 +510,14 @@ fn drawn(desk: &mut Desk, size: (u16, u16)) -> String {
 fn a_frame_of_a_long_conversation_lays_out_what_is_seen_and_a_few_more() {
     let mut desk = long();
     drawn(&mut desk, (100, 30));
-    assert!((1..60).contains(&desk.screen.settled.len()), "{}", desk.screen.settled.len());
+    assert!((1..60).contains(&desk.screen.conversation.settled.len()), "{}", desk.screen.conversation.settled.len());
     desk.keys(&["F2"]);
-    while desk.screen.settled.len() < 300 {
+    while desk.screen.conversation.settled.len() < 300 {
         drawn(&mut desk, (100, 30));
     }
-    let before = desk.screen.settled[&TurnKey(2)].width();
+    let before = desk.screen.conversation.settled[&TurnKey(2)].width();
     drawn(&mut desk, (90, 30));
-    let changed = desk.screen.settled.values().filter(|turn| turn.width() != before).count();
+    let changed = desk.screen.conversation.settled.values().filter(|turn| turn.width() != before).count();
     assert!((1..60).contains(&changed), "{changed}");
 }
 
@@ -528,7 +528,7 @@ fn what_is_seen_of_a_long_conversation_stays_while_the_rest_is_laid_out() {
     desk.keys(&["F2", "k", "k", "k"]);
     let before = drawn(&mut desk, (100, 30));
     let lines = |text: &str| text.lines().skip(2).take(20).map(str::to_owned).collect::<Vec<_>>();
-    while desk.screen.settled.len() < 300 {
+    while desk.screen.conversation.settled.len() < 300 {
         assert_eq!(lines(&drawn(&mut desk, (100, 30))), lines(&before));
     }
 }
@@ -554,12 +554,12 @@ fn what_is_behind_a_turn_is_drawn_once_and_again_when_it_changes() {
     let mut desk = kept();
     desk.keys(&["F4"]);
     drawn(&mut desk, (100, 30));
-    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    desk.screen.steps.kept.lines()[0] = Line::raw("as it was drawn");
     assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "nothing has changed");
     desk.keys(&["j"]);
     assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "the cursor has moved");
     assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "another width");
-    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    desk.screen.steps.kept.lines()[0] = Line::raw("as it was drawn");
     desk.keys(&["Enter"]);
     assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "a part was closed");
 }
@@ -576,7 +576,7 @@ fn a_branch_that_is_listed_and_opened_before_one_frame_has_the_cursor_of_the_lis
     desk.app.handle(Event::ConversationChosen(branch.id));
     desk.app.handle(Event::ConversationOpened { record: branch, turns: vec![] });
     desk.keys(&["F6"]);
-    assert_eq!(pane::entry(&desk.app, desk.screen.lists), Some(Entry::Conversation(ConversationId(9))));
+    assert_eq!(lists::entry(&desk.app, desk.screen.lists.selected), Some(Entry::Conversation(ConversationId(9))));
 }
 
 #[test]
@@ -642,7 +642,7 @@ fn a_conversation_that_was_found_is_opened_at_the_place() {
     desk.app.handle(Event::ConversationOpened { record, turns });
     let seen = drawn(&mut desk, (80, 24));
     assert!(seen.contains("Where is the quartz?") && !seen.contains("Question 30"), "{seen}");
-    assert_eq!((desk.screen.chosen, desk.screen.focus()), (Some(2), Pane::Conversation));
+    assert_eq!((desk.screen.conversation.chosen, desk.screen.focus()), (Some(2), Pane::Conversation));
     assert_eq!(desk.screen.find.as_ref().map(|find| (find.text.as_str(), find.at)), Some(("quartz", (1, 1))));
     assert!(desk.screen.arrival.is_none());
 }
@@ -873,7 +873,9 @@ fn a_turn_is_made_a_check_by_key() {
 #[test]
 fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let desk = kept();
-    let line = |room| token_meter::before(&desk.app, "Who replaces the modem of the station?", room, Words::default());
+    let line = |room| {
+        composer::token_meter::before(&desk.app, "Who replaces the modem of the station?", room, Words::default())
+    };
     let wide = line(120).unwrap();
     assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
     assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");

@@ -1,24 +1,15 @@
-//! Texts of the screen in English and German.
+//! Texts of the screen in English and German: the languages, and the texts that belong to no feature.
 //!
-//! Takes typed messages; gives texts. Every text stands here in both languages side by side or in an exhaustive
-//! `match`, so that a missing translation does not compile.
+//! Takes typed messages; gives texts. Every text stands in both languages side by side or in an exhaustive `match`, so
+//! that a missing translation does not compile.
 //! Invariants: no text is looked up by a text; decimals have the separator of the language; settings, configuration
 //! keys and their numbers are the same in both languages.
-//! Not here: errors of other crates, which are English; text of documents and models; choice of the language
-//! (`config`).
+//! Not here: texts of one feature (`messages` in its folder); errors of other crates, which are English; text of
+//! documents and models; choice of the language (`config`).
 
 mod actions;
-mod attribution;
-mod bars;
-mod compare;
-mod empty_state;
-mod lists;
-mod notices;
 mod numbers;
 mod panes;
-mod popups;
-mod settings;
-mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +30,7 @@ macro_rules! texts {
 
         /// The declared texts for tests: name, English, German.
         #[cfg(test)]
-        pub(super) const $table: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $german)),+];
+        pub(crate) const $table: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $german)),+];
     };
     (@one $name:ident = $english:literal, $german:literal) => {
         pub(crate) fn $name(self) -> &'static str {
@@ -59,7 +50,7 @@ macro_rules! texts {
     };
 }
 
-use texts;
+pub(crate) use texts;
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +115,7 @@ impl Words {
         Self(language)
     }
 
-    fn language(self) -> Language {
+    pub(crate) fn language(self) -> Language {
         self.0
     }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use time::macros::datetime;
 
-use super::settings::LABEL;
-use super::{Noun, Words, actions, attribution, bars, compare, empty_state, lists, notices, panes, popups, steps};
+use super::{Noun, Words, actions, panes};
 use crate::action::Action;
 use crate::context::{ContextPart, PARTS};
 use crate::keymap::Keymap;
 use crate::new_domain::{Field, NotTaken};
+use crate::settings::messages::LABEL;
 use crate::text::width;
 use ragonite_app::{Copied, CopyWay, FetchSupport, Notice, Refusal};
 use ragonite_base::{DomainName, Language, Millis};
@@ -31,15 +31,25 @@ const SAME: [&str; 8] =
 fn declared() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
     let tables = [
         actions::KEYS,
-        bars::BARS,
-        compare::COMPARE,
-        empty_state::GUIDE,
-        lists::LISTS,
-        notices::NOTICES,
         panes::PANES,
-        popups::POPUPS,
-        steps::STEPS,
-        attribution::WHY,
+        crate::attribution::messages::ATTRIBUTION,
+        crate::chrome::messages::CHROME,
+        crate::chrome::notices::NOTICES,
+        crate::compare::messages::COMPARE,
+        crate::composer::messages::COMPOSER,
+        crate::context::messages::CONTEXT,
+        crate::conversation::messages::CONVERSATION,
+        crate::document::messages::DOCUMENT,
+        crate::evidence::messages::EVIDENCE,
+        crate::export::messages::EXPORT,
+        crate::find::messages::FIND,
+        crate::help::messages::HELP,
+        crate::lists::messages::LISTS,
+        crate::new_domain::messages::NEW_DOMAIN,
+        crate::popup::messages::POPUP,
+        crate::rating::messages::RATING,
+        crate::settings::messages::SETTINGS,
+        crate::steps::messages::STEPS,
     ];
     tables.into_iter().flatten()
 }

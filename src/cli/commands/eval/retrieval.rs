@@ -20,6 +20,7 @@ use ragonite_eval::{
     Metric, Outcome, Page, PageMatch, Question, Ranking, Run, RunnerSettings, Variation, ask_again, intervals,
     retrieved,
 };
+use ragonite_rag::answer::translation_wanted;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
@@ -109,14 +110,9 @@ impl Searches<'_> {
 
 /// Whether a question needs translation.
 fn has_another_language(asking: Asking<'_>, questions: &[Question]) -> Result<bool, EvalError> {
-    for question in questions {
-        for text in [&question.raw, &question.completed] {
-            if asking.translation(text)?.is_some() {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
+    let documents = asking.engines.index.language()?;
+    let mut texts = questions.iter().flat_map(|question| [&question.raw, &question.completed]);
+    Ok(texts.any(|text| translation_wanted(text, documents, asking.settings.translate).is_some()))
 }
 
 /// Questions of which no gold page is in the domain.

@@ -1,0 +1,123 @@
+//! Texts of the conversation pane: outcome of a turn, warnings, suggestions, and the empty conversation.
+//!
+//! Invariant: the instructions of the empty conversation fit 60x20 in both languages.
+
+use crate::messages::{Words, texts};
+use ragonite_base::clean_line;
+use ragonite_rag::answer::{AskedDate, MiscitedNumber};
+
+texts! { CONVERSATION
+    new_text_below(below: usize) = " ↓ new text below ({below}) ", " ↓ neuer Text darunter ({below}) ";
+    looking_for_suggestions = "looking for questions to go on with…", "Anschlussfragen werden gesucht…";
+    go_on_with = "Go on with:", "Weiter mit:";
+    understood_as = "  understood as: ", "  verstanden als: ";
+    asks = "  asks ", "  stellt ";
+    out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
+    date_in_no_source(date: &str) =
+        "! the date asked about is in no source: {date}", "! das Datum der Frage steht in keiner Quelle: {date}";
+    date_in_no_cited_source(date: &str) =
+        "! the date asked about is in no source that it cites: {date}",
+        "! das Datum der Frage steht in keiner Quelle, die sie nennt: {date}";
+    in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
+    in_no_cited_source(figures: &str) =
+        "! in no source that it cites: {figures}", "! in keiner Quelle, die sie nennt: {figures}";
+    only_cites =
+        "! it names sources and says nothing: ask again, or in other words",
+        "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
+    cut_at_limit(tokens: &str) =
+        "! cut after {tokens}, the most that an answer may have (settings: answer length)",
+        "! nach {tokens} abgeschnitten, länger darf eine Antwort nicht sein (Einstellungen: Antwortlänge)";
+    one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
+    several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
+    one_says_it(source: &str) = "! said by {source}, which it does not cite", "! das sagt {source}, die sie nicht nennt";
+    several_say_it(sources: &str) =
+        "! said by {sources}, which it does not cite", "! das sagen {sources}, die sie nicht nennt";
+    one_made_up(source: &str) =
+        "! {source} was not among the sources it was given", "! {source} war nicht unter den vorgelegten Quellen";
+    several_made_up(sources: &str) =
+        "! {sources} were not among the sources it was given", "! {sources} waren nicht unter den vorgelegten Quellen";
+    answered(sources: &str, tokens: &str, total: &str) =
+        "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
+    and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
+    canceled = "■ cancelled", "■ abgebrochen";
+    canceled_and_kept = "■ cancelled; what was written is kept", "■ abgebrochen; das Geschriebene bleibt";
+    failed = "✗ failed: ", "✗ fehlgeschlagen: ";
+
+    to_its_source = "to its source", "zur Quelle";
+    to_its_citation = "to the answer", "zur Antwort";
+
+    all_keys(key: &str) = "{key} shows all keys.", "{key} zeigt alle Tasten.";
+    opening(domain: &str) = "Opening {domain}…", "{domain} wird geöffnet…";
+    is_open(domain: &str, documents: &str, evidences: &str, help: &str) =
+        "{domain} is open: {documents}, {evidences}.\n\nAsk in the box below. The answer comes from these documents only \
+         and names its sources as [Source 1]. Then look at the evidence, behind the scenes, or ask why.\n\n{help}",
+        "{domain} ist offen: {documents}, {evidences}.\n\nFrage unten eingeben. Die Antwort stammt nur aus diesen \
+         Dokumenten und nennt ihre Quellen als [Source 1]. Danach zeigen Belege, Ablauf und Erklärung, woher sie \
+         kommt.\n\n{help}";
+    looking_for_domains = "Looking for domains…", "Domänen werden gesucht…";
+    reading_documents(domain: &str, help: &str) =
+        "Reading the documents of {domain}…\n\nIt is opened as soon as all of them are read.\n\n{help}",
+        "Die Dokumente von {domain} werden eingelesen…\n\nSind alle gelesen, öffnet sich die Domäne.\n\n{help}";
+    no_domain_yet(key: &str, help: &str) =
+        "There is no domain yet. A domain is a set of your documents that can be asked.\n\n\
+         Press {key} to make one of a folder; or in a shell:\n   ragonite ingest --domain notes PATH\n\
+         To look around first, try the bundled documents:\n   ragonite demo\n\n\
+         It is opened here as soon as it has a document.\n\n{help}",
+        "Noch keine Domäne. Eine Domäne ist eine Sammlung von Dokumenten, die sich befragen lässt.\n\n\
+         {key} legt eine aus einem Ordner an; in einer Shell:\n   ragonite ingest --domain notes PFAD\n\
+         Zum Kennenlernen die mitgelieferten Dokumente:\n   ragonite demo\n\n\
+         Mit dem ersten Dokument öffnet sie sich hier.\n\n{help}";
+    choose_domain(lists: &str, names: &str, help: &str) =
+        "Choose a domain to ask: press {lists}, select one, press Enter.\n\nThere are: {names}\n\n{help}",
+        "Zum Fragen eine Domäne öffnen: {lists}, auswählen, Enter.\n\nVorhanden: {names}\n\n{help}";
+    more_folders(more: usize) =
+        " (and {more} more: ragonite models list)", " (+{more}: ragonite models list)";
+    fetch_built_in(profile: &str) =
+        "Fetch them in another terminal:\n   ragonite models pull --profile {profile}",
+        "In einem anderen Terminal laden:\n   ragonite models pull --profile {profile}";
+    fetch_by_make(profile: &str) =
+        "Fetch them in another terminal, in a checkout:\n   make models PROFILE={profile}",
+        "In einem anderen Terminal, im Quelltextordner, laden:\n   make models PROFILE={profile}";
+    models_are_missing(models: &str, first: &str, others: &str, fetch: &str) =
+        "Models are missing or not whole: {models}\nLooked in {first}{others}\n\n{fetch}\n\
+         Without a network: copy the folder of each model there.\n\nIt goes on here by itself.",
+        "Modelle fehlen oder sind unvollständig: {models}\nGesucht in {first}{others}\n\n{fetch}\n\
+         Ohne Netz: den Ordner jedes Modells dorthin kopieren.\n\nDanach geht es hier von selbst weiter.";
+}
+
+impl Words {
+    /// Warning: identifiers of the question that are in no document.
+    pub(crate) fn absent(self, names: &[String]) -> String {
+        let names: Vec<String> = names.iter().map(|name| clean_line(name)).collect();
+        match names.as_slice() {
+            [name] => self.one_absent(name),
+            names => self.several_absent(&names.join(", ")),
+        }
+    }
+
+    /// Warning: figures missing in the cited sources, with the sources that have them.
+    pub(crate) fn miscited(self, figures: &[MiscitedNumber]) -> String {
+        let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
+        self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
+    }
+
+    /// Warning: a date of the question missing in the cited sources, with the sources that have it.
+    pub(crate) fn asked_date(self, asked: &AskedDate) -> String {
+        match asked.sources.as_slice() {
+            [] => self.date_in_no_source(&asked.date),
+            sources => self.date_in_no_cited_source(&format!("{} ({})", asked.date, self.sources(sources))),
+        }
+    }
+
+    /// Warning: uncited sources that say the same as the answer.
+    pub(crate) fn said_by(self, ranks: &[usize]) -> String {
+        let sources = self.sources(ranks);
+        if ranks.len() == 1 { self.one_says_it(&sources) } else { self.several_say_it(&sources) }
+    }
+
+    /// Warning: cited sources that were not in the prompt.
+    pub(crate) fn made_up(self, ranks: &[usize]) -> String {
+        let sources = self.sources(ranks);
+        if ranks.len() == 1 { self.one_made_up(&sources) } else { self.several_made_up(&sources) }
+    }
+}
