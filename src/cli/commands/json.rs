@@ -123,6 +123,9 @@ struct AttributionJson<'a> {
     /// Text of each token, where requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<&'a [String]>,
+    /// The tokens that only cite a source, where requested: their drops are 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    citation_tokens: Option<&'a [usize]>,
     timings_ms: AttributionTimings,
 }
 
@@ -154,6 +157,8 @@ struct SentenceJson<'a> {
     /// Index of its first token.
     first_token: usize,
     tokens: usize,
+    /// The sources that it cites, or that the end of its paragraph cites for it.
+    cited: &'a [usize],
     decisive: bool,
     clusters: &'a [SentenceCluster],
 }
@@ -192,6 +197,7 @@ impl<'a> AttributionJson<'a> {
                 .map(|(number, sentence)| SentenceJson::new(number, sentence))
                 .collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
+            citation_tokens: each.then_some(attribution.citation_tokens.as_slice()),
             timings_ms: attribution.timings_ms,
         }
     }
@@ -204,6 +210,7 @@ impl<'a> SentenceJson<'a> {
             text: &sentence.text,
             first_token: sentence.tokens.start,
             tokens: sentence.tokens.len(),
+            cited: &sentence.cited,
             decisive: sentence.decisive,
             clusters: &sentence.clusters,
         }

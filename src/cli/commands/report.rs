@@ -3,12 +3,15 @@
 //! Takes a turn, gives lines of clean text.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use super::snippet::excerpt;
 use ragonite_base::{clean_line, clean_text};
 use ragonite_history::{Outcome, TurnRecord};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{ANSWER_CHANGED, Attribution, Cluster, Provenance, Sentence, change_of};
+use ragonite_rag::attribution::{
+    ANSWER_CHANGED, Attribution, Cluster, Effect, Method, Provenance, Sentence, change_of,
+};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{Hit, Retrieved};
 
@@ -142,6 +145,8 @@ pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     let mut text = format!("Why this answer ({}):\n", attribution.method.label());
     if let Some(stopped) = attribution.stopped_after() {
         let _ = writeln!(text, "  {stopped}");
+    } else if attribution.method == Method::Similarity {
+        text.push_str("  likeness to the answer; what mattered was not measured\n");
     } else if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }
@@ -162,7 +167,7 @@ fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> Stri
         cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
     let says =
         format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.label());
-    let mut text = bar_line(cluster.share, &cluster.hits, &says);
+    let mut text = bar_line(cluster.effect(), cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
         let is_same = answer.trim() == original.trim();
         let without = if is_same { SAME.to_owned() } else { clean_line(answer) };
@@ -175,10 +180,10 @@ fn mark(cluster: &Cluster, cited: &[usize]) -> &'static str {
     if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" }
 }
 
-/// `  62.10% ###################            Source 1, 3 (…)`.
-fn bar_line(share: Option<f64>, hits: &[usize], says: &str) -> String {
+/// `  62.10% ###################            Source 1, 3 (…)`: the share, and the effect as a bar from 0 to 1.
+fn bar_line(effect: Effect, share: Option<f64>, hits: &[usize], says: &str) -> String {
     let ranks: Vec<String> = hits.iter().map(usize::to_string).collect();
-    let filled = ((share.unwrap_or(0.0) * BAR as f64).round() as usize).min(BAR);
+    let filled = ((effect.contribution.clamp(0.0, 1.0) * BAR as f64).round() as usize).min(BAR);
     let percent = share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
     format!("  {percent} {bar:<BAR$} Source {ranks} ({says})\n", bar = "#".repeat(filled), ranks = ranks.join(", "))
 }
@@ -199,18 +204,18 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
             cluster.contribution * 100.0,
             change_of(cluster.drop, 2)
         );
-        text.push_str(&bar_line(cluster.share, &cluster.hits, &says));
+        text.push_str(&bar_line(cluster.effect(), cluster.share, &cluster.hits, &says));
     }
     text
 }
 
 /// Logprob drop of each token without each cluster.
-pub(super) fn tokens(attribution: &Attribution) -> String {
+pub(super) fn tokens(attribution: &Attribution, shown: &Range<usize>) -> String {
     let mut text = String::new();
     for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {
         let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
         let _ = writeln!(text, "Without Source {}, change of the log-probability of each token:", ranks.join(", "));
-        let is_content = |(at, _): &(usize, &f32)| !attribution.citation_tokens.contains(at);
+        let is_content = |(at, _): &(usize, &f32)| shown.contains(at) && !attribution.citation_tokens.contains(at);
         for (at, drop) in cluster.drops.iter().enumerate().filter(is_content) {
             let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
             let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();

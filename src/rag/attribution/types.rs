@@ -126,7 +126,7 @@ impl Provenance {
             Self::Regenerated => "regenerated",
             Self::Group => "group, left out together with others",
             Self::Preview => "preview, an estimate",
-            Self::Similarity => "similarity, rough",
+            Self::Similarity => "similarity, no effect measured",
             Self::Logprob => "log-probability without it",
             Self::Jsd => "divergence without it",
         }
