@@ -418,7 +418,7 @@ mod tests {
         fn no_word_is_lost(source in "([a-z]{1,4}|- |  |\n|\n\n|1\\. |====|----|> ){0,40}") {
             let all = format!("{:?}{:?}", read(&source), read_mail(&source));
             let file = format!("{:?}", read_file(&source));
-            for word in source.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().all(char::is_alphabetic)) {
+            for word in ragonite_base::text::words(&source).filter(|word| word.chars().all(char::is_alphabetic)) {
                 prop_assert!(all.contains(word) && file.contains(word), "{word} of {source:?} is lost");
             }
         }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::questions::{contains, normalized};
+use ragonite_base::text::lower_words;
 use ragonite_rag::answer::citation::without_marks;
 
 /// Articles, which are ignored.
@@ -43,11 +44,7 @@ impl Overlap {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .filter(|word| !ARTICLES.contains(&word.as_str()))
-        .collect()
+    lower_words(text).filter(|word| !ARTICLES.contains(&word.as_str())).collect()
 }
 
 /// Number of words in both, with multiplicity.

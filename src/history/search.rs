@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::store::find;
 use super::{ConversationRecord, History, HistoryError};
+use ragonite_base::text::words;
 use ragonite_base::{ConversationId, DomainName, clean_line};
 
 /// Words of a snippet.
@@ -111,8 +112,7 @@ impl Match {
 
 /// An FTS5 query of word prefixes (<https://www.sqlite.org/fts5.html#full_text_query_syntax>).
 fn query(text: &str) -> Option<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(|word| format!("\"{word}\"*")).collect();
+    let words: Vec<String> = words(text).map(|word| format!("\"{word}\"*")).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 

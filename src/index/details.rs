@@ -13,13 +13,15 @@ use super::IndexError;
 use super::checksums::Others;
 use super::dense::{self, Dense};
 use super::domain::{DomainDb, FILE};
+use super::error::domain_name;
 use super::files::{Root, member_path};
+use super::handle::check_embedder;
 use super::lexical::{self, Lexical};
 use super::manifest::{LastIngest, Manifest, json};
 use super::path_text::text_path;
 use super::progress::Skipped;
 use super::stored::KindCounts;
-use ragonite_base::{CancelToken, DocumentId, clean_line};
+use ragonite_base::{CancelToken, DocumentId};
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::EncoderIdentity;
 
@@ -138,7 +140,7 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     let dense = Dense::open(folder, &embedder, &never)?.map(|dense| dense.generation);
     let lexical = Lexical::load(folder, Others::Allowed, &never)?.map(|lexical| lexical.generation);
     Ok(DomainDetails {
-        name: clean_line(&folder.file_name().unwrap_or_default().to_string_lossy()),
+        name: domain_name(folder),
         title,
         prompt_prefix,
         documents,
@@ -163,6 +165,18 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
 /// As [`show_domain`].
 pub fn embedder_of(folder: &Path) -> Result<EncoderIdentity, IndexError> {
     Ok(DomainDb::open(folder)?.manifest()?.embedder)
+}
+
+/// Checks that the vectors of the domain in `folder` are of the embedder `model` with this fingerprint.
+///
+/// # Errors
+/// As [`show_domain`]; [`IndexError::EmbedderMismatch`].
+pub fn check_embedder_of(folder: &Path, model: &str, fingerprint: &str) -> Result<(), IndexError> {
+    let manifest = DomainDb::open(folder)?.manifest()?;
+    // Equal fingerprints have equal dimensions.
+    let (model, fingerprint) = (model.to_owned(), fingerprint.to_owned());
+    let embedder = EncoderIdentity { model, fingerprint, ..manifest.embedder.clone() };
+    check_embedder(&domain_name(folder), &manifest, &embedder)
 }
 
 /// A change of a domain's properties; `None` keeps a property.

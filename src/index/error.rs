@@ -20,7 +20,7 @@ pub enum IndexError {
     #[error(
         "there is no domain `{name}`{} in `{}`; `ragonite domain list` shows those there are, and \
          `ragonite ingest --domain {name} PATH` makes one",
-        did_you_mean(.like.as_deref()), path.parent().unwrap_or(path).display(), name = last_name(path)
+        did_you_mean(.like.as_deref()), path.parent().unwrap_or(path).display(), name = domain_name(path)
     )]
     NotFound {
         /// The folder.
@@ -199,11 +199,12 @@ fn did_you_mean(like: Option<&str>) -> String {
 
 /// The domain name for messages, from the path of a file in it.
 fn folder_name(file: &Path) -> String {
-    file.parent().map(last_name).unwrap_or_default()
+    file.parent().map(domain_name).unwrap_or_default()
 }
 
-fn last_name(path: &Path) -> String {
-    ragonite_base::clean_line(&path.file_name().unwrap_or_default().to_string_lossy())
+/// The name of the domain in `folder`, for messages.
+pub(super) fn domain_name(folder: &Path) -> String {
+    ragonite_base::clean_line(&folder.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Maps an SQLite error to its meaning for the user.

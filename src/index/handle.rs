@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::IndexError;
 use super::domain::DomainDb;
+use super::error::domain_name;
 use super::filter::{Filter, Places, Test};
 use super::lexical::QuestionTerms;
 use super::manifest::{Manifest, NewDomain};
@@ -87,8 +88,7 @@ impl Index {
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let name = ragonite_base::clean_line(&name);
+        let name = domain_name(folder);
         let manifest = db.manifest()?;
         check_embedder(&name, &manifest, embedder)?;
         let source = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
@@ -311,7 +311,7 @@ fn open_derived(source: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> R
     Derived::open_read_only(source, on_progress)
 }
 
-fn check_embedder(name: &str, manifest: &Manifest, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+pub(super) fn check_embedder(name: &str, manifest: &Manifest, embedder: &EncoderIdentity) -> Result<(), IndexError> {
     let found = &manifest.embedder;
     if found.fingerprint == embedder.fingerprint && found.dimensions == embedder.dimensions {
         return Ok(());

@@ -1,16 +1,19 @@
-//! The language of a domain: that of most of its running text.
+//! The language of an indexed text, and of a domain: that of most of its running text.
 //!
-//! Takes the database, gives a [`Language`] from a sample of evidences, which takes a few milliseconds for any size.
-//! Not here: the language of a single text (`tokenizer`).
+//! Takes a text, or the database, of which a sample of evidences is read, which takes a few milliseconds for any size.
+//! Rows and technical terms are too short for statistics of letters, so only stop words tell the language of a text.
+//! Not here: the language of a question (`base::text`).
 
 use rusqlite::OptionalExtension as _;
 
 use super::IndexError;
 use super::domain::DomainDb;
 use super::stored::kind_of;
-use super::tokenizer::{LanguageHint, language_hint};
 use ragonite_base::Language;
-use ragonite_document::evidence::Kind;
+use ragonite_document::evidence::{Kind, has_row_label};
+
+/// English words that join the cells of a verbalized row.
+const ROW_WORDS: &[&str] = &["is", "and"];
 
 /// Size of the sample, spread evenly over the domain.
 const SAMPLE: i64 = 256;
@@ -22,16 +25,31 @@ pub(super) fn language_of(db: &DomainDb) -> Result<Language, IndexError> {
     let is_text = |kind: &Kind| matches!(kind, Kind::Passage | Kind::List);
     let has_text = sample.iter().any(|(kind, _)| is_text(kind));
     let counted = sample.iter().filter(|(kind, _)| !has_text || is_text(kind));
-    Ok(most(&counted.map(|(_, text)| language_hint(text)).collect::<Vec<_>>()))
+    Ok(most(counted.map(|(_, text)| text.as_str())))
 }
 
-/// The language of most hints. Umlauts count only if no words decide, and only in most of the texts, because names have
+/// The language of an indexed text, English if unknown.
+pub(super) fn text_language(text: &str) -> Language {
+    stop_word_language(text).unwrap_or_default()
+}
+
+fn stop_word_language(text: &str) -> Option<Language> {
+    Language::by_stop_words(text, if has_row_label(text) { ROW_WORDS } else { &[] })
+}
+
+/// The language of most texts. Umlauts count only if no words decide, and only in most of the texts, because names have
 /// them too.
-fn most(hints: &[LanguageHint]) -> Language {
-    let count = |wanted: LanguageHint| hints.iter().filter(|hint| **hint == wanted).count();
-    let (german, english) =
-        (count(LanguageHint::Words(Language::German)), count(LanguageHint::Words(Language::English)));
-    let is_german = if german + english > 0 { german > english } else { 2 * count(LanguageHint::Umlaut) > hints.len() };
+fn most<'a>(texts: impl Iterator<Item = &'a str>) -> Language {
+    let (mut german, mut english, mut umlauts, mut others) = (0_usize, 0_usize, 0_usize, 0_usize);
+    for text in texts {
+        match stop_word_language(text) {
+            Some(Language::German) => german += 1,
+            Some(Language::English) => english += 1,
+            None if text.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü', 'ß']) => umlauts += 1,
+            None => others += 1,
+        }
+    }
+    let is_german = if german + english > 0 { german > english } else { umlauts > others };
     if is_german { Language::German } else { Language::English }
 }
 
@@ -61,11 +79,36 @@ mod tests {
 
     #[test]
     fn a_name_with_an_umlaut_makes_no_domain_german() {
-        let words = LanguageHint::Words;
-        assert_eq!(most(&[LanguageHint::Umlaut, LanguageHint::Nothing, LanguageHint::Nothing]), Language::English);
-        assert_eq!(most(&[LanguageHint::Umlaut, LanguageHint::Umlaut, LanguageHint::Nothing]), Language::German);
-        assert_eq!(most(&[LanguageHint::Umlaut, LanguageHint::Umlaut, words(Language::English)]), Language::English);
-        assert_eq!(most(&[LanguageHint::Nothing, LanguageHint::Nothing, words(Language::German)]), Language::German);
+        let most = |texts: &[&str]| most(texts.iter().copied());
+        let (umlaut, nothing) = ("Jörg Müller", "OXT-1654");
+        assert_eq!(most(&[umlaut, nothing, nothing]), Language::English);
+        assert_eq!(most(&[umlaut, umlaut, nothing]), Language::German);
+        assert_eq!(most(&[umlaut, umlaut, "The crew is on board"]), Language::English);
+        assert_eq!(most(&[nothing, nothing, "nicht geladen"]), Language::German);
         assert_eq!(most(&[]), Language::English);
+    }
+
+    #[test]
+    fn a_text_has_the_language_of_its_small_words() {
+        for german in ["Der Akku wird bei 15 Grad gelagert und nicht geladen.", "Lagerung von Akkus im Winter"] {
+            assert_eq!(text_language(german), Language::German, "{german}");
+        }
+        for english in ["Row 2 in Table 1: Board is Kestrel B2", "The board is stored with the battery", "", "OXT-1654"]
+        {
+            assert_eq!(text_language(english), Language::English, "{english}");
+        }
+    }
+
+    #[test]
+    fn a_row_has_the_language_of_its_cells_and_not_of_what_joins_them() {
+        let umlaut = "Row 1 in Table 1: Prüfungen is Kran 3, and Ort is Halle 2, and Frist is Mai";
+        assert_eq!(stop_word_language(umlaut), None);
+        assert_eq!(
+            stop_word_language("Row 1 in Table 1: Ort is Halle 2, and Stand is nicht geladen"),
+            Some(Language::German)
+        );
+        assert_eq!(stop_word_language("Row 1 in Table 1: State is to be tested by the crew"), Some(Language::English));
+        assert_eq!(stop_word_language("Row 1 in Table 1: Board is B2, and Tester is Mira"), None);
+        assert_eq!(stop_word_language("The crew of Jörg Müller is on board"), Some(Language::English));
     }
 }

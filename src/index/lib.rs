@@ -14,6 +14,7 @@ mod dense;
 mod details;
 mod documents;
 mod domain;
+mod domain_ingest;
 mod error;
 mod files;
 mod filter;
@@ -45,9 +46,11 @@ mod write;
 
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
-    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
+    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, check_embedder_of, embedder_of, set_domain,
+    show_domain,
 };
 pub use documents::StoredDocument;
+pub use domain_ingest::{DomainIngest, NoSource};
 pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use filter::{Filter, LeftOut, Within};
@@ -56,7 +59,7 @@ pub use lexical::{IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, Text
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};
 pub use paths::{IndexSettings, IngestRequest, split_for};
-pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
+pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, NothingRead, OnProgress, Skipped};
 pub use reader::READER_THREAD;
 pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
 pub use scan::Missing;

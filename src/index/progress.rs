@@ -94,6 +94,34 @@ pub struct IngestReport {
     pub seconds: f64,
 }
 
+/// Why an ingest read no document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NothingRead {
+    /// No file or folder of the paths exists; their documents are kept.
+    Kept,
+    /// No document can be read.
+    Skipped,
+    /// There is no document.
+    NotFound,
+}
+
+impl IngestReport {
+    /// Why no document was read; none if one was, or if only the documents of other paths are left.
+    #[must_use]
+    pub fn nothing_read(&self) -> Option<NothingRead> {
+        let Self { added, updated, renamed, removed, unchanged, .. } = self;
+        if added + updated + renamed + removed + unchanged > 0 {
+            None
+        } else if !self.kept.is_empty() {
+            Some(NothingRead::Kept)
+        } else if !self.skipped.is_empty() {
+            Some(NothingRead::Skipped)
+        } else {
+            (self.documents == 0).then_some(NothingRead::NotFound)
+        }
+    }
+}
+
 /// The stage of an ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IngestStage {

@@ -8,17 +8,15 @@
 //! offsets; a text has the same number of words in both languages.
 //! Not here: the terms of a question (`lexical::query_expansion`), splitting compounds (`lexical::compound`).
 
-use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, PreTokenizedString, RemoveLongFilter, Stemmer,
-    StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
+    TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
 };
 
 use ragonite_base::Language;
-use ragonite_document::evidence::has_row_label;
+use ragonite_base::text::{self, is_identifier, split_words};
 
 /// Longest word in bytes; longer ones are hashes and addresses, whose parts are indexed.
 const LONGEST_WORD: usize = 64;
@@ -27,35 +25,7 @@ const LONGEST_WORD: usize = 64;
 const JOINS: [char; 6] = ['.', '-', '_', '/', ':', '@'];
 
 /// The join inside a part, as in `9.0.2` or `example.org`.
-const INNER_JOIN: char = '.';
-
-/// Bytes of a text used for language detection.
-const LANGUAGE_BYTES: usize = 4096;
-
-/// Frequent words of German texts that English texts lack. `die`, `war` and `was` are in both.
-const GERMAN_MARKS: [&str; 24] = [
-    "der", "das", "und", "ist", "nicht", "mit", "von", "auf", "ein", "eine", "einer", "den", "dem", "des", "wird",
-    "werden", "sind", "im", "zu", "auch", "oder", "bei", "nach", "sich",
-];
-
-/// The same for English.
-const ENGLISH_MARKS: [&str; 20] = [
-    "the", "of", "and", "to", "is", "for", "with", "on", "that", "be", "are", "this", "by", "or", "from", "it", "not",
-    "which", "will", "has",
-];
-
-/// English words that join the cells of a verbalized row.
-const ROW_WORDS: [&str; 2] = ["is", "and"];
-
-/// Question words that tantivy's short English stop word list lacks.
-const ENGLISH_QUESTION_WORDS: [&str; 28] = [
-    "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "do", "does", "did", "were", "been", "has",
-    "have", "had", "can", "could", "would", "should", "me", "my", "you", "from", "about", "its", "than",
-];
-
-/// The same for German.
-const GERMAN_QUESTION_WORDS: [&str; 12] =
-    ["wer", "wem", "wen", "wessen", "wann", "warum", "wieso", "wofür", "wodurch", "womit", "wurde", "wurden"];
+const INNER_JOIN: &[char] = &['.'];
 
 /// The analyzer for texts in a language.
 pub(super) fn analyzer(language: Language) -> TextAnalyzer {
@@ -73,63 +43,9 @@ fn surface() -> TextAnalyzerBuilder<impl Tokenizer> {
     TextAnalyzer::builder(IdentifierTokenizer).filter(RemoveLongFilter::limit(LONGEST_WORD)).filter(LowerCaser)
 }
 
-/// The positions of the first `most` words that are not stop words.
-fn without_stop_words(text: &str, language: Language, most: usize) -> HashSet<usize> {
-    let (of, more): (_, &[&str]) = match language {
-        Language::English => (TantivyLanguage::English, &ENGLISH_QUESTION_WORDS),
-        Language::German => (TantivyLanguage::German, &GERMAN_QUESTION_WORDS),
-    };
-    let more = StopWordFilter::remove(more.iter().map(|word| (*word).to_owned()));
-    // Stop words are listed with umlauts and endings.
-    let analyzer = match StopWordFilter::new(of) {
-        Some(common) => surface().filter(common).filter(more).build(),
-        None => surface().filter(more).build(),
-    };
-    tokens_of(analyzer, text, most).into_iter().map(|token| token.position).collect()
-}
-
 /// A tokenized text for the index.
 pub(super) fn analyzed(text: &str, language: Language) -> PreTokenizedString {
     PreTokenizedString { text: text.to_owned(), tokens: tokens_of(analyzer(language), text, usize::MAX) }
-}
-
-/// The language of an indexed text, English if unknown.
-pub(super) fn text_language(text: &str) -> Language {
-    match language_hint(text) {
-        LanguageHint::Words(language) => language,
-        LanguageHint::Umlaut | LanguageHint::Nothing => Language::English,
-    }
-}
-
-/// A hint at the language of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LanguageHint {
-    /// Most of its function words are of this language.
-    Words(Language),
-    /// Function words do not decide, and it has an umlaut, in a German word or in a name.
-    Umlaut,
-    /// No hint.
-    Nothing,
-}
-
-/// The language hint of a text. Rows and technical terms are too short for the statistics used for questions. The
-/// English words that verbalize a row do not count.
-pub(super) fn language_hint(text: &str) -> LanguageHint {
-    let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
-    let is_row = has_row_label(text);
-    let is_one_of = |marks: &[&str], word: &str| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
-    let (mut german, mut english, mut has_umlaut) = (0_usize, 0_usize, false);
-    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
-        german += usize::from(is_one_of(&GERMAN_MARKS, word));
-        english += usize::from(is_one_of(&ENGLISH_MARKS, word) && !(is_row && is_one_of(&ROW_WORDS, word)));
-        has_umlaut |= word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü', 'ß']);
-    }
-    match german.cmp(&english) {
-        Ordering::Greater => LanguageHint::Words(Language::German),
-        Ordering::Less => LanguageHint::Words(Language::English),
-        Ordering::Equal if has_umlaut => LanguageHint::Umlaut,
-        Ordering::Equal => LanguageHint::Nothing,
-    }
 }
 
 /// A word in all its forms.
@@ -141,8 +57,9 @@ pub(super) struct Word {
     pub(super) at: usize,
     /// Byte offset of its end.
     pub(super) end: usize,
-    /// Whether it has a capital behind its first letter.
-    pub(super) has_inner_capital: bool,
+    /// Whether it has the form of an identifier and more than letters: `9.0.2`, `OXT-1654`, `B2`, but not `IT`, which in
+    /// a question in capitals is any word.
+    pub(super) is_identifier: bool,
     /// As written, in lower case.
     pub(super) surface: String,
     /// Its form in English texts.
@@ -162,28 +79,21 @@ impl Word {
 
     /// Whether it has letters only.
     pub(super) fn is_plain(&self) -> bool {
-        self.surface.chars().all(char::is_alphabetic)
+        is_plain(&self.surface)
     }
 
     /// Whether it is neither a plain word nor a number: `9.0.2`, `oxt-1654`, `b2`, `follow-up`.
     pub(super) fn is_exact(&self) -> bool {
         !self.is_plain() && !self.surface.chars().all(char::is_numeric)
     }
-
-    /// Whether it is an identifier: `9.0.2`, `OXT-1654`, `B2`, `Wi-Fi`, but not a hyphenated word without inner
-    /// capitals, such as `follow-up`.
-    pub(super) fn is_identifier(&self) -> bool {
-        let is_hyphenated = self.surface.chars().all(|c| c.is_alphabetic() || c == '-');
-        self.is_exact() && (!is_hyphenated || self.has_inner_capital)
-    }
 }
 
 /// The first `most` words of a question without stop words, unless it has no others.
 pub(super) fn question_words(question: &str, language: Language, most: usize) -> Vec<Word> {
-    let kept = without_stop_words(question, language, most);
     let mut words = words(question, most);
-    if words.iter().any(|word| kept.contains(&word.place)) {
-        words.retain(|word| kept.contains(&word.place));
+    let is_kept = |word: &Word| !language.is_stop_word(&word.surface);
+    if words.iter().any(is_kept) {
+        words.retain(is_kept);
     }
     words
 }
@@ -199,7 +109,7 @@ pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
             place: surface.position,
             at: surface.offset_from,
             end: surface.offset_to,
-            has_inner_capital: has_inner_capital(&text[surface.offset_from..surface.offset_to]),
+            is_identifier: is_identifier(&text[surface.offset_from..surface.offset_to]) && !is_plain(&surface.text),
             surface: surface.text,
             english: english.text,
             german: german.text,
@@ -232,8 +142,8 @@ pub fn word_positions(text: &str, sought: &[String]) -> Vec<WordPosition> {
     found.collect()
 }
 
-fn has_inner_capital(word: &str) -> bool {
-    word.chars().skip(1).any(char::is_uppercase)
+fn is_plain(word: &str) -> bool {
+    word.chars().all(char::is_alphabetic)
 }
 
 /// An analyzer's form of a single word.
@@ -285,55 +195,26 @@ impl TokenStream for IdentifierStream {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
-    let mut push = |range: Range<usize>| {
+    let mut push = |word: text::Word<'_>| {
+        let Range { start, end } = word.span();
         let position = tokens.len();
-        let text = text[range.clone()].to_owned();
-        tokens.push(Token { offset_from: range.start, offset_to: range.end, position, text, position_length: 1 });
+        let text = word.text.to_owned();
+        tokens.push(Token { offset_from: start, offset_to: end, position, text, position_length: 1 });
     };
-    let mut rest = 0;
-    while let Some(start) = text[rest..].find(char::is_alphanumeric).map(|at| rest + at) {
-        let end = run_end(text, start);
-        push(start..end);
-        let is_outer = |c: char| JOINS.contains(&c) && c != INNER_JOIN;
-        let outer = parts(text, start..end, is_outer);
+    for run in split_words(text, &JOINS) {
+        push(run);
+        let outer: Vec<_> = run.parts(INNER_JOIN).collect();
         for part in &outer {
             if outer.len() > 1 {
-                push(part.clone());
+                push(*part);
             }
-            let inner = parts(text, part.clone(), |c| c == INNER_JOIN);
-            for part in inner.iter().filter(|_| inner.len() > 1) {
-                push(part.clone());
+            let inner: Vec<_> = part.parts(&[]).collect();
+            if inner.len() > 1 {
+                inner.into_iter().for_each(&mut push);
             }
         }
-        rest = end;
     }
     tokens
-}
-
-/// The byte ranges between the joins of an identifier; one without joins.
-fn parts(text: &str, range: Range<usize>, is_join: impl Fn(char) -> bool) -> Vec<Range<usize>> {
-    let mut from = range.start;
-    let pieces = text[range].split(is_join);
-    pieces
-        .map(|piece| {
-            let part = from..from + piece.len();
-            from = part.end + 1;
-            part
-        })
-        .collect()
-}
-
-/// The end of the identifier or word that starts at `start`.
-fn run_end(text: &str, start: usize) -> usize {
-    let mut chars = text[start..].char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let goes_on =
-            c.is_alphanumeric() || (JOINS.contains(&c) && chars.peek().is_some_and(|(_, n)| n.is_alphanumeric()));
-        if !goes_on {
-            return start + at;
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
@@ -387,38 +268,6 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_the_language_of_its_small_words() {
-        for german in ["Der Akku wird bei 15 Grad gelagert und nicht geladen.", "Lagerung von Akkus im Winter"] {
-            assert_eq!(text_language(german), Language::German, "{german}");
-        }
-        for english in ["Row 2 in Table 1: Board is Kestrel B2", "The board is stored with the battery", "", "OXT-1654"]
-        {
-            assert_eq!(text_language(english), Language::English, "{english}");
-        }
-    }
-
-    #[test]
-    fn a_row_has_the_language_of_its_cells_and_not_of_what_joins_them() {
-        let umlaut = "Row 1 in Table 1: Prüfungen is Kran 3, and Ort is Halle 2, and Frist is Mai";
-        assert_eq!(language_hint(umlaut), LanguageHint::Umlaut);
-        assert_eq!(
-            language_hint("Row 1 in Table 1: Name is Jörg Müller, and Role is Engineer"),
-            LanguageHint::Umlaut,
-            "or a name"
-        );
-        assert_eq!(
-            language_hint("Row 1 in Table 1: Ort is Halle 2, and Stand is nicht geladen"),
-            LanguageHint::Words(Language::German)
-        );
-        assert_eq!(
-            language_hint("Row 1 in Table 1: State is to be tested by the crew"),
-            LanguageHint::Words(Language::English)
-        );
-        assert_eq!(language_hint("Row 1 in Table 1: Board is B2, and Tester is Mira"), LanguageHint::Nothing);
-        assert_eq!(language_hint("The crew of Jörg Müller is on board"), LanguageHint::Words(Language::English));
-    }
-
-    #[test]
     fn a_word_knows_its_forms() {
         let found = words("Die Häuser", 10);
         assert_eq!(found[1].surface, "häuser");
@@ -430,11 +279,11 @@ mod tests {
 
     #[test]
     fn a_hyphen_alone_makes_no_identifier() {
-        for word in ["follow-up", "Follow-up", "set-up", "qemu-dm", "rück-lauf-ventil", "pump", "17"] {
-            assert!(!words(word, 1)[0].is_identifier(), "{word}");
+        for word in ["follow-up", "Follow-up", "set-up", "qemu-dm", "rück-lauf-ventil", "pump", "17", "USB"] {
+            assert!(!words(word, 1)[0].is_identifier, "{word}");
         }
         for word in ["XY-1654", "xy-1654", "Wi-Fi", "KolMet-pump", "b2", "9.0.2", "a_b", "pier.example"] {
-            assert!(words(word, 1)[0].is_identifier(), "{word}");
+            assert!(words(word, 1)[0].is_identifier, "{word}");
         }
         assert!(words("follow-up", 1)[0].is_exact(), "it is looked for whole all the same");
     }
@@ -458,7 +307,7 @@ mod tests {
                 prop_assert_eq!(&text[token.offset_from..token.offset_to], token.text.as_str());
             }
             let counts: Vec<usize> =
-                [Language::English, Language::German].map(|language| analyzed(&text, language).tokens.len()).into();
+                Language::ALL.map(|language| analyzed(&text, language).tokens.len()).into();
             prop_assert_eq!(counts[0], counts[1]);
             prop_assert_eq!(words(&text, usize::MAX).len(), counts[0]);
         }

@@ -12,6 +12,7 @@ use super::{
     Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling,
     ScoreRequest, Scores, TextRole, logprob_deltas,
 };
+use ragonite_base::text::{lower_words, words};
 use ragonite_base::{CancelToken, Millis};
 
 /// Weight of a word pair, relative to a single word, so that word order counts a little.
@@ -40,7 +41,7 @@ impl HashEmbedder {
     fn embed_one(&self, text: &str) -> Embedding {
         let mut values = vec![0.0; self.identity.dimensions];
         let mut before: Option<String> = None;
-        for word in words(text).take(self.identity.max_tokens) {
+        for word in lower_words(text).take(self.identity.max_tokens) {
             self.add(&mut values, &word, 1.0);
             if let Some(before) = before {
                 self.add(&mut values, &format!("{before} {word}"), BIGRAM_WEIGHT);
@@ -62,10 +63,6 @@ impl Default for HashEmbedder {
     fn default() -> Self {
         Self::new(256)
     }
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 impl Embed for HashEmbedder {

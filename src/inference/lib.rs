@@ -17,6 +17,7 @@ mod logprob_delta;
 mod memory;
 mod revision;
 mod settings;
+mod shared_embedder;
 mod weights;
 
 pub use catalog::{
@@ -42,4 +43,5 @@ pub use memory::{
 };
 pub use revision::ENGINE_REVISION;
 pub use settings::{Decoding, FlashAttention, GeneratorSettings, KvCacheType};
+pub use shared_embedder::SharedEmbedder;
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

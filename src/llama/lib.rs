@@ -50,10 +50,10 @@ use self::prefix_cache::PrefixCache;
 use self::sampler::Sampler;
 use self::slots::{MIN_SHARED_PREFIX, Slots};
 use ragonite_base::{CancelToken, Canceled, Millis};
-use ragonite_inference::check_address_space;
 use ragonite_inference::{
-    CompareRequest, Compared, Completion, Decoding, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    GeneratorSettings, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, SpecialTokens,
+    CatalogModel, CompareRequest, Compared, Completion, Decoding, Generate, GenerateEvent, GenerateRequest,
+    GeneratorIdentity, GeneratorSettings, InferenceError, MemoryNeeds, ModelFolders, Placement, PromptPart,
+    ScoreRequest, Scores, SpecialTokens, check_address_space,
 };
 
 /// A generator that runs a GGUF file with llama.cpp.
@@ -71,6 +71,29 @@ impl std::fmt::Debug for LlamaGenerator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LlamaGenerator").field("identity", &self.identity).finish_non_exhaustive()
     }
+}
+
+/// Loads a generator of the catalog, with a prefix cache if a folder is given for it. `progress` gets the loaded part,
+/// 0 to 1, and may stop the loading, as `cancel` does.
+///
+/// # Errors
+/// If the weights are missing or damaged, and as [`LlamaGenerator::load`].
+pub fn load_generator(
+    model: &CatalogModel,
+    folders: &ModelFolders,
+    settings: &GeneratorSettings,
+    prefix_cache: Option<&Path>,
+    cancel: &CancelToken,
+    mut progress: impl FnMut(f32) -> ControlFlow<()> + 'static,
+) -> Result<LlamaGenerator, InferenceError> {
+    let path = folders.find(model, model.weights()?, cancel)?;
+    let cancel = cancel.clone();
+    let go_on = Box::new(move |part| if cancel.is_canceled() { ControlFlow::Break(()) } else { progress(part) });
+    let generator = LlamaGenerator::load(&model.id, &path, settings, go_on)?;
+    Ok(match prefix_cache {
+        Some(folder) => generator.with_prefix_cache(folder, &path, settings),
+        None => generator,
+    })
 }
 
 impl LlamaGenerator {
@@ -105,23 +128,13 @@ impl LlamaGenerator {
         Ok(Self { engine, identity, slots: Slots::new(), decoding: settings.writing, prefix_cache: None })
     }
 
-    /// As [`load`](Self::load), with a prefix cache in `folder`, so that a later run need not read the same
+    /// Adds a prefix cache in `folder` for the weights at `path`, so that a later run need not read the same
     /// instructions again. If the cache cannot be used, they are read.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_with_prefix_cache(
-        model: &str,
-        path: &Path,
-        settings: &GeneratorSettings,
-        folder: &Path,
-        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
-    ) -> Result<Self, InferenceError> {
-        let generator = Self::load(model, path, settings, progress)?;
-        let prefix_cache = generator.engine.can_save_state().then(|| PrefixCache::of(folder, path, settings));
+    fn with_prefix_cache(self, folder: &Path, path: &Path, settings: &GeneratorSettings) -> Self {
+        let prefix_cache = self.engine.can_save_state().then(|| PrefixCache::of(folder, path, settings));
         let prefix_cache = prefix_cache
             .and_then(|cache| cache.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok());
-        Ok(Self { prefix_cache, ..generator })
+        Self { prefix_cache, ..self }
     }
 
     /// Memory that loading the weights at `path` would take now. More free memory allows more parallel answers.

@@ -11,8 +11,12 @@ const CONTEXT: usize = 512;
 /// A run that keeps what it has read in `folder`.
 fn keeping(folder: &Path) -> Option<LlamaGenerator> {
     let settings = GeneratorSettings { context_tokens: CONTEXT, ..GeneratorSettings::default() };
-    let go_on = Box::new(|_: f32| ControlFlow::Continue(()));
-    Some(LlamaGenerator::load_with_prefix_cache("smollm2", &weights()?, &settings, folder, go_on).unwrap())
+    keeping_with(&settings, folder)
+}
+
+fn keeping_with(settings: &GeneratorSettings, folder: &Path) -> Option<LlamaGenerator> {
+    let (path, go_on) = (weights()?, Box::new(|_: f32| ControlFlow::Continue(())));
+    Some(LlamaGenerator::load("smollm2", &path, settings, go_on).unwrap().with_prefix_cache(folder, &path, settings))
 }
 
 fn request(question: &str) -> GenerateRequest {
@@ -148,10 +152,7 @@ fn a_state_that_is_damaged_or_of_other_settings_is_not_used() {
         kv_cache: ragonite_inference::KvCacheType::Q8,
         ..GeneratorSettings::default()
     };
-    let go_on = Box::new(|_: f32| ControlFlow::Continue(()));
-    let mut other =
-        LlamaGenerator::load_with_prefix_cache("smollm2", &weights().unwrap(), &settings, folder.path(), go_on)
-            .unwrap();
+    let mut other = keeping_with(&settings, folder.path()).unwrap();
     assert_eq!(answer(&mut other, &question).reused_tokens, 0);
     assert_eq!(files(folder.path()).len(), 2, "each has its own");
 }

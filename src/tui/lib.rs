@@ -1,9 +1,10 @@
 //! The screen: ratatui panes over [`App`](ragonite_app::App), keys and mouse to events.
 //!
-//! Takes the app's state and terminal input, gives frames and [`Intent`]s. The loop that owns both is in `cli`.
-//! Invariants: I/O only in [`TerminalMode`]; no clock, time is an argument; text of documents and models is cleaned
-//! before it is drawn; colour never carries meaning alone; drawing works at every terminal size.
-//! Not here: handling of events (`app`), the user's key bindings (`config`).
+//! Takes the app's state and terminal input, gives frames and [`Intent`]s; [`EventLoop`] owns both.
+//! Invariants: I/O and the clock only in [`TerminalMode`] and [`EventLoop`], elsewhere time is an argument; text of
+//! documents and models is cleaned before it is drawn; colour never carries meaning alone; drawing works at every
+//! terminal size.
+//! Not here: handling of events (`app`), the worker threads (`workers`), the user's key bindings (`config`).
 
 mod action;
 mod attribution;
@@ -16,6 +17,7 @@ mod conversation;
 mod difference;
 mod document;
 mod draw;
+mod event_loop;
 mod evidence;
 mod export;
 mod find;
@@ -50,6 +52,7 @@ mod theme;
 pub use action::{Action, Place};
 pub use chord::{Chord, ChordError};
 pub use draw::draw;
+pub use event_loop::{EventLoop, FRAME, FirstSteps, Frames, Workers};
 pub use glyphs::Signs;
 pub use input::{Intent, on_input};
 pub use keymap::{Keymap, KeymapError};

@@ -2,7 +2,7 @@
 //!
 //! Invariants: the terminal is restored at most once per `enter`, by the first thread that does; headless commands,
 //! which never enter, never write a mode change to their output.
-//! Not here: when to draw (`cli`).
+//! Not here: when to draw (`event_loop`).
 
 use std::fmt;
 use std::io::{self, Write as _};

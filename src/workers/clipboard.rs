@@ -2,7 +2,7 @@
 //!
 //! Invariants: a tool that hangs is killed after a while and delays only later copies; the text goes to the tool's
 //! input only; where no tool takes the text, an event returns it for copying through the terminal.
-//! Not here: copying through the terminal (`cli`).
+//! Not here: copying through the terminal (`tui`).
 
 use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};

@@ -21,7 +21,7 @@ use super::{Events, RuntimeError};
 use ragonite_app::{Event, ExplainRequest, SuggestRequest, Trigger, TurnKey};
 use ragonite_base::{CancelToken, DomainName, EvidenceId};
 use ragonite_inference::{Generate, GeneratorChoice, InferenceError};
-use ragonite_llama::LlamaGenerator;
+use ragonite_llama::{LlamaGenerator, load_generator};
 use ragonite_rag::answer::{self, AnswerEvent, SuggestInput};
 use ragonite_rag::attribution::{
     self, AnswerSource, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector,
@@ -257,21 +257,16 @@ impl Generator {
 
     fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.models.setup;
-        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.models));
+        let (leaving, engine) = (self.leaving.clone(), Arc::clone(&self.models));
         self.models
             .loading(id, || {
                 let model = setup.catalog.model(id)?;
-                let path = setup.folders.find(model, model.weights()?, &cancel)?;
                 let go_on = move |part| {
                     engine.loaded_so_far(part);
-                    if cancel.is_canceled() || leaving.is_canceled() {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
+                    if leaving.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 };
                 let kept = setup.paths.prefix_cache();
-                LlamaGenerator::load_with_prefix_cache(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
+                load_generator(model, &setup.folders, &setup.generator, Some(&kept), cancel, go_on)
             })
             .inspect(|loaded| {
                 self.models.placed(loaded.placement());
@@ -433,6 +428,7 @@ mod tests {
             profile,
             model: GeneratorChoice::Profile,
             device: DeviceChoice::Cpu,
+            embedder: ragonite_inference::SharedEmbedder::default(),
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
             comparer: None,

@@ -16,7 +16,7 @@ use ragonite_encoder::{load_embedder, load_reranker};
 use ragonite_index::IndexSettings;
 use ragonite_inference::{
     Catalog, CatalogModel, DeviceChoice, Embed, GeneratorChoice, GeneratorSettings, InferenceError, ModelFolders,
-    Placement, Rerank, address_space_left, available_memory, processor_summary, resident_memory,
+    Placement, Rerank, SharedEmbedder, address_space_left, available_memory, processor_summary, resident_memory,
 };
 use ragonite_llama::device_summary;
 
@@ -38,6 +38,8 @@ pub struct WorkerConfig {
     pub model: GeneratorChoice,
     /// Allowed devices.
     pub device: DeviceChoice,
+    /// The embedder; loaded by a command before, or by the first thread that needs it.
+    pub embedder: SharedEmbedder,
     /// Load settings of the generator.
     pub generator: GeneratorSettings,
     /// Idle time after which the generator is unloaded; none for never.
@@ -61,9 +63,7 @@ impl WorkerConfig {
         let fetching = if cfg!(feature = "hub") { FetchSupport::BuiltIn } else { FetchSupport::None };
         (!models.is_empty()).then(|| MissingModels { profile: profile.name.clone(), models, folders, fetching })
     }
-}
 
-impl WorkerConfig {
     /// Ids of the generators with weights of the right size, besides that of the profile.
     pub fn generators(&self) -> Vec<String> {
         let is_other = |model: &&CatalogModel| model.id != self.profile.profile.generator && self.folders.has(model);
@@ -74,7 +74,6 @@ impl WorkerConfig {
 /// Settings and encoders, shared by the worker threads.
 pub(super) struct ModelManager {
     pub(super) setup: WorkerConfig,
-    embedder: Mutex<Option<Arc<dyn Embed>>>,
     reranker: Mutex<Option<Arc<dyn Rerank>>>,
     status: Mutex<EngineStatus>,
     /// Held while a model is loaded with a limited address space, so that check and use of the space are atomic.
@@ -104,20 +103,13 @@ impl ModelManager {
         };
         events.send(Event::EngineChanged(status.clone()));
         let status = Mutex::new(status);
-        let (embedder, reranker, space) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Arc::new(Self { setup, embedder, reranker, status, space, events, leaving })
+        let (reranker, space) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { setup, reranker, status, space, events, leaving })
     }
 
     /// The embedder; the first call loads it.
     pub(super) fn embedder(&self) -> Result<Arc<dyn Embed>, InferenceError> {
-        let mut slot = locked(&self.embedder);
-        if let Some(embedder) = &*slot {
-            return Ok(Arc::clone(embedder));
-        }
-        let id = &self.setup.profile.profile.embedder;
-        let embedder = self.read_embedder(id)?;
-        *slot = Some(Arc::clone(&embedder));
-        Ok(embedder)
+        self.setup.embedder.get_or_load(|| self.read_embedder(&self.setup.profile.profile.embedder))
     }
 
     /// The profile's reranker, if it has one; the first call loads it.

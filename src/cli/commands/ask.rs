@@ -42,8 +42,7 @@ fn check(start: &CommandContext, args: &Ask) -> Result<(), Failure> {
     } else {
         start.check_weights(&generator, &cancel.token())?;
     }
-    let embedder = start.embedder(&cancel.token())?;
-    start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;
+    start.check_domain(&args.domain)?;
     let Some(id) = args.conversation else { return Ok(()) };
     let conversation = History::open(&start.paths.history())?.conversation(id)?;
     if conversation.deleted_at.is_some() {

@@ -13,14 +13,14 @@ use ragonite_config::{
     ChosenProfile, Config, ConfigError, GpuFit, GpuUnavailable, Paths, Setting, Weights, choose_profile_for,
     read_changes,
 };
-use ragonite_encoder::{load_embedder, load_reranker};
+use ragonite_encoder::{embedder_fingerprint, load_embedder, load_reranker};
 use ragonite_history::{HistoryError, TurnSettings};
-use ragonite_index::{Index, IndexError, OnProgress};
+use ragonite_index::{Index, IndexError, OnProgress, check_embedder_of};
 use ragonite_inference::{
     Catalog, CatalogModel, Decoding, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings,
-    InferenceError, ModelFolders, ModelRole, Rerank,
+    InferenceError, ModelFolders, ModelRole, Rerank, SharedEmbedder,
 };
-use ragonite_llama::{LlamaGenerator, gpus};
+use ragonite_llama::{LlamaGenerator, gpus, load_generator};
 use ragonite_rag::answer::Suggestions;
 use ragonite_rag::attribution::ExplainAhead;
 use ragonite_rag::retrieval::RetrievalError;
@@ -37,6 +37,7 @@ pub(super) struct CommandContext {
     /// Why this build runs and not the one for NVIDIA GPUs.
     pub(super) cpu_reason: CpuReason,
     pub(super) shared: Shared,
+    embedder: SharedEmbedder,
 }
 
 impl CommandContext {
@@ -58,7 +59,8 @@ impl CommandContext {
         if let Some(id) = config.attribution.embedder() {
             check_is(ModelRole::Embedder, catalog.model(id)?, "attribution.embedder")?;
         }
-        Ok(Self { config, paths, catalog, profile, device, cpu_reason: cpu_reason.clone(), shared: shared.clone() })
+        let (cpu_reason, shared, embedder) = (cpu_reason.clone(), shared.clone(), SharedEmbedder::default());
+        Ok(Self { config, paths, catalog, profile, device, cpu_reason, shared, embedder })
     }
 
     /// Folders with weights.
@@ -66,9 +68,13 @@ impl CommandContext {
         ModelFolders::new(self.paths.models.clone()).with_stamp_cache(self.paths.stamps())
     }
 
-    pub(super) fn embedder(&self, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
-        let model = self.catalog.model(&self.profile.profile.embedder)?;
-        Ok(load_embedder(model, &self.folders(), self.device, cancel)?)
+    /// The profile's embedder. The first call loads it, and the workers share it.
+    pub(super) fn embedder(&self, cancel: &CancelToken) -> Result<Arc<dyn Embed>, InferenceError> {
+        self.embedder.get_or_load(|| load_embedder(self.embedder_model()?, &self.folders(), self.device, cancel))
+    }
+
+    pub(super) fn embedder_model(&self) -> Result<&CatalogModel, InferenceError> {
+        self.catalog.model(&self.profile.profile.embedder)
     }
 
     pub(super) fn reranker(&self, cancel: &CancelToken) -> Result<Option<Arc<dyn Rerank>>, Failure> {
@@ -78,10 +84,8 @@ impl CommandContext {
 
     /// Loads a generator as configured, but with exact [`Decode`], for comparisons.
     pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
-        let path = self.folders().find(model, model.weights()?, cancel)?;
-        let stop = cancel.clone();
-        let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        Ok(LlamaGenerator::load(&model.id, &path, &self.exact_settings(), Box::new(go_on))?)
+        let go_on = |_| ControlFlow::Continue(());
+        Ok(load_generator(model, &self.folders(), &self.exact_settings(), None, cancel, go_on)?)
     }
 
     /// Id of the generator, without domain overrides.
@@ -161,6 +165,12 @@ impl CommandContext {
         Ok(())
     }
 
+    /// Fails if the domain is missing or was made with another embedder. Loads no weights and no index.
+    pub(super) fn check_domain(&self, name: &DomainName) -> Result<(), Failure> {
+        let model = self.embedder_model()?;
+        Ok(check_embedder_of(&self.paths.domain(name), &model.id, &embedder_fingerprint(model)?)?)
+    }
+
     /// Opens an existing domain.
     pub(super) fn open_domain(
         &self,
@@ -181,6 +191,7 @@ impl CommandContext {
             profile: self.profile.clone(),
             model: self.config.generation.model.clone(),
             device: self.device,
+            embedder: self.embedder.clone(),
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
             comparer: self.config.attribution.embedder().map(str::to_owned),

@@ -5,17 +5,15 @@ use std::path::Path;
 
 use super::context::CommandContext;
 use super::exit::{Exit, Failure};
-use super::lazy_embedder::LateEmbedder;
+use super::lazy_embedder::LazyEmbedder;
 use super::output::{Form, Output};
 use super::progress::Pace;
 use crate::args::Ingest;
 use ragonite_app::Problem;
-use ragonite_base::{CancelSource, CancelToken, DomainName, clean_line};
+use ragonite_base::{CancelSource, DomainName, clean_line};
 use ragonite_index::{
-    DomainChange, Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, embedder_of,
-    remove_domain, set_domain,
+    DomainChange, DomainIngest, IndexError, IngestReport, IngestRequest, Missing, NoSource, NothingRead, show_domain,
 };
-use ragonite_inference::Embed;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
 /// Most skipped documents that are named; a hostile archive may hold thousands.
@@ -30,32 +28,33 @@ pub(super) fn run(start: &CommandContext, args: &Ingest, output: &mut Output) ->
         Form::Json => output.json(&report)?,
         Form::Text => output.text(&text(&report))?,
     }
-    let done = report.added + report.updated + report.renamed + report.removed + report.unchanged;
-    if done == 0 && !report.kept.is_empty() {
-        return Err(Failure::failed(Problem {
-            what: "no file or folder to read is there, so nothing was changed".to_owned(),
-            next: format!(
-                "Mount the disk or share, put the files back, or run `{}` if they are gone for good.",
-                remove_missing(&report)
-            ),
-        }));
+    match report.nothing_read() {
+        Some(nothing) => Err(Failure::failed(unread(nothing, &report))),
+        None => Ok(Exit::Done),
     }
-    if done == 0 && !report.skipped.is_empty() {
-        return Err(Failure::failed(Problem {
-            what: "none of the documents could be read".to_owned(),
-            next: "The reasons stand above; `ragonite ingest --help` names the formats.".to_owned(),
-        }));
-    }
-    if done == 0 && report.documents == 0 {
-        return Err(Failure::failed(Problem {
-            what: "no document was found".to_owned(),
-            next: "Check the paths; hidden files and links inside folders are passed over.".to_owned(),
-        }));
-    }
-    Ok(Exit::Done)
 }
 
-/// Ingests with progress on stderr. Removes a new domain in which nothing could be read.
+fn unread(nothing: NothingRead, report: &IngestReport) -> Problem {
+    let (what, next) = match nothing {
+        NothingRead::Kept => {
+            let command = remove_missing(report);
+            let next =
+                format!("Mount the disk or share, put the files back, or run `{command}` if they are gone for good.");
+            ("no file or folder to read is there, so nothing was changed", next)
+        }
+        NothingRead::Skipped => {
+            let next = "The reasons stand above; `ragonite ingest --help` names the formats.".to_owned();
+            ("none of the documents could be read", next)
+        }
+        NothingRead::NotFound => {
+            let next = "Check the paths; hidden files and links inside folders are passed over.".to_owned();
+            ("no document was found", next)
+        }
+    };
+    Problem { what: what.to_owned(), next }
+}
+
+/// Ingests with progress on stderr.
 pub(super) fn ingest(
     start: &CommandContext,
     args: &Ingest,
@@ -63,71 +62,35 @@ pub(super) fn ingest(
     output: &mut Output,
 ) -> Result<IngestReport, Failure> {
     let folder = start.paths.domain(&args.domain);
-    let is_new = matches!(embedder_of(&folder), Err(IndexError::NotFound { .. }));
-    if is_new {
-        check_paths(args)?;
-    }
-    output.progress("opening the domain");
-    let token = cancel.token();
-    let embedder = LateEmbedder::of(start, &args.domain, &token)?;
-    let mut pace = Pace::default();
-    let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
-    let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), &token, &mut show).and_then(
-        |mut index| {
-            let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
-            if change != DomainChange::default() {
-                set_domain(&folder, &change)?;
-            }
-            let result = ingest_into(&mut index, start, args, &embedder, &token, &mut show);
-            let is_empty = index.summary()?.documents == 0;
-            drop(index);
-            // After a cancellation the domain is kept, so that the next run continues.
-            if is_new && is_empty && !matches!(result, Err(IndexError::Canceled(_))) {
-                remove_domain(&folder)?;
-            }
-            result
-        },
-    );
-    if matches!(result, Err(IndexError::Canceled(_))) {
-        output.note(&stopped(&args.domain, &folder));
-    }
-    Ok(result?)
-}
-
-fn ingest_into(
-    index: &mut Index,
-    start: &CommandContext,
-    args: &Ingest,
-    embedder: &dyn Embed,
-    cancel: &CancelToken,
-    show: &mut dyn FnMut(IngestProgress),
-) -> Result<IngestReport, IndexError> {
     let request = IngestRequest {
         paths: &args.paths,
         evidence: &start.config.evidence,
         index: &start.config.index,
         missing: if args.remove_missing { Missing::Remove } else { Missing::Keep },
     };
-    index.ingest(&request, embedder, cancel, show)
+    let ingest = DomainIngest::new(&folder, request).map_err(|reason| no_source(&reason, &args.domain))?;
+    output.progress("opening the domain");
+    let token = cancel.token();
+    let embedder = LazyEmbedder::of(start, &args.domain, &token)?;
+    let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
+    let mut pace = Pace::default();
+    let result = ingest.run(&change, &embedder, &token, &mut |progress| output.pace(&mut pace, &progress));
+    if matches!(result, Err(IndexError::Canceled(_))) {
+        output.note(&stopped(&args.domain, &folder));
+    }
+    Ok(result?)
 }
 
-/// Fails before the embedder is loaded where a new domain has no valid path.
-fn check_paths(args: &Ingest) -> Result<(), Failure> {
-    if args.paths.is_empty() {
-        return Err(Failure::usage(Problem {
-            what: format!("there is no domain `{}` yet, and no file or folder to make it from", args.domain),
-            next: format!("Name some: `ragonite ingest --domain {} PATH`.", args.domain),
-        }));
-    }
-    let Some(missing) = args.paths.iter().find(|path| !path.exists()) else { return Ok(()) };
-    Err(Failure::usage(Problem {
-        what: format!("there is no file or folder `{}`", clean_line(&missing.to_string_lossy())),
-        next: "Check the path.".to_owned(),
-    }))
+fn no_source(reason: &NoSource, domain: &DomainName) -> Failure {
+    let next = match reason {
+        NoSource::NotGiven { .. } => format!("Name some: `ragonite ingest --domain {domain} PATH`."),
+        NoSource::Missing { .. } => "Check the path.".to_owned(),
+    };
+    Failure::usage(Problem { what: reason.to_string(), next })
 }
 
 fn stopped(domain: &DomainName, folder: &Path) -> String {
-    match ragonite_index::show_domain(folder) {
+    match show_domain(folder) {
         Ok(details) => format!(
             "stopped; {} documents are stored, `ragonite ingest --domain {domain}` goes on from here",
             details.documents

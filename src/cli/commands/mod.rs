@@ -1,11 +1,10 @@
-//! The commands: the event loop of the screen, and the headless commands on the same core and workers.
+//! The commands: the screen, and the headless commands on the same core and workers.
 //!
 //! Takes the command line, gives an exit code. stdout has results only; everything else goes to stderr.
-//! Not here: the computations (other crates), drawing (`tui`).
+//! Not here: the computations (other crates), the screen itself (`tui`).
 
 mod ask;
 mod bundle;
-mod clipboard;
 mod confirm;
 mod context;
 mod demo;
@@ -14,7 +13,6 @@ mod domain;
 mod eval;
 mod exit;
 mod explain;
-mod frames;
 mod guide;
 mod headless;
 mod history;
@@ -30,7 +28,6 @@ mod search;
 mod snippet;
 
 pub use exit::Exit;
-pub use frames::{FRAME, Frames};
 
 use std::io::IsTerminal as _;
 

@@ -492,7 +492,7 @@ fn pictures_beside_other_evidences_of_their_section_are_told_with_those() {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+    ragonite_base::text::words(text).map(ToOwned::to_owned).collect()
 }
 
 fn some_text() -> impl Strategy<Value = String> {

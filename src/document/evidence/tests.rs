@@ -151,7 +151,7 @@ fn a_long_passage_is_cut_between_sentences_and_keeps_its_context() {
 
 /// Words as a reader sees them.
 fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+    ragonite_base::text::words(text).map(ToOwned::to_owned).collect()
 }
 
 /// All words that some evidence holds, in content or context.

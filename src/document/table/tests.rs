@@ -194,7 +194,7 @@ fn many_titles_remarks_and_headers_in_one_table_cost_time_by_its_size_only() {
 }
 
 fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+    ragonite_base::text::words(text).map(ToOwned::to_owned).collect()
 }
 
 /// A cell's source, with words that stand for themselves.
@@ -316,7 +316,7 @@ fn names(source: &str, label: &Label<'_>) -> Vec<String> {
 }
 
 fn plain(text: &str) -> String {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    ragonite_base::text::words(text).collect::<Vec<_>>().join(" ")
 }
 
 /// What is wrong with what was read, in the eyes of the person who labelled the table.

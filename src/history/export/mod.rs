@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::{ConversationRecord, HistoryError, TurnRecord};
 use ragonite_base::clean_line;
+use ragonite_base::text::lower_words;
 
 /// Format of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -146,8 +147,7 @@ fn is_bidi_control(letter: char) -> bool {
 
 /// The words of a title as a part of a file name.
 fn file_name(title: &str) -> String {
-    let words = title.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut name = words.collect::<Vec<_>>().join("-").to_lowercase();
+    let mut name = lower_words(title).collect::<Vec<_>>().join("-");
     if let Some((end, _)) = name.char_indices().nth(LONGEST_NAME) {
         name.truncate(end);
     }

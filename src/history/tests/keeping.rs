@@ -232,7 +232,7 @@ proptest! {
     fn every_word_of_a_question_finds_it(question in "[a-zäöüß0-9 .,?'\"-]{1,60}") {
         let (_folder, path) = folder();
         let (history, ids) = history_of(&path, &[&question]);
-        for word in question.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        for word in ragonite_base::text::words(&question) {
             prop_assert_eq!(found(&history, word), [ids[0].0], "{}", word);
         }
     }

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::date_terms::DateTerm;
+use crate::language::text_language;
 use crate::tokenizer;
 use ragonite_document::evidence::{ContextParts, Evidence};
 
@@ -121,7 +122,7 @@ impl QuestionTerms {
     /// the domain was made with.
     #[must_use]
     pub fn matched(&self, evidence: &Evidence, indexed: ContextParts) -> Vec<MatchedTerm> {
-        let language = tokenizer::text_language(&evidence.contextualized(indexed));
+        let language = text_language(&evidence.contextualized(indexed));
         let context = &evidence.context;
         let mut fields = Vec::new();
         for (field, part, text) in [

@@ -38,6 +38,7 @@ use super::IndexError;
 use super::checksums::{self, Others};
 use super::error::file_error;
 use super::filter::Test;
+use super::language::text_language;
 use super::stored::{Scored, sort_best_first};
 use super::tokenizer;
 use ragonite_base::{CancelToken, EvidenceId, Language};
@@ -46,7 +47,7 @@ use ragonite_base::{CancelToken, EvidenceId, Language};
 pub(super) const FOLDER: &str = "lexical";
 
 /// Name of the analyzer in tantivy; change it with the words it makes, so that older indexes are rebuilt.
-const ANALYZER: &str = "ragonite_words_4";
+const ANALYZER: &str = "ragonite_words_5";
 
 /// Weight of a title match, added to the score of the text match. A title names the topic of a page and is short, so a
 /// word in it says more than one in a long evidence.
@@ -314,7 +315,7 @@ impl Change<'_> {
     pub(super) fn add(&mut self, id: EvidenceId, text: &str, title: &str) -> Result<(), IndexError> {
         let mut document = TantivyDocument::new();
         document.add_i64(self.lexical.fields.evidence, id.0);
-        let language = tokenizer::text_language(text);
+        let language = text_language(text);
         document.add_pre_tokenized_text(self.lexical.fields.text, tokenizer::analyzed(text, language));
         document.add_pre_tokenized_text(self.lexical.fields.title, tokenizer::analyzed(title, language));
         document.add_text(self.lexical.fields.language, language.code());

@@ -35,9 +35,6 @@ const MAX_ABSENT: usize = 4;
 /// Maximum of unknown words that are split or fuzzy-matched, which is slow.
 const MAX_UNKNOWN: usize = 32;
 
-/// Bytes of the question used for language detection.
-const LANGUAGE_BYTES: usize = 2000;
-
 /// Bytes of the question searched for dates.
 const DATE_BYTES: usize = 8000;
 
@@ -76,7 +73,7 @@ pub(super) trait Vocabulary {
 
 /// The search terms of a question.
 pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<QuestionTerms, IndexError> {
-    let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
+    let language = Language::of(question);
     let languages = query_languages(language, vocabulary)?;
     let mut reading = QueryExpansion {
         vocabulary,
@@ -118,15 +115,6 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     Ok(QuestionTerms { terms, dates, pairs, named, absent })
 }
 
-/// Whether a word is an identifier: `OXT-1654`, `9.0.2`, `CPU7`, `4711a`; not `3rd` or `2x`.
-fn is_identifier(word: &str) -> bool {
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    let is_run = word.contains(|c: char| !c.is_alphanumeric() || c.is_uppercase());
-    let is_number = digits == word.chars().count();
-    let is_address = word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
-    is_address || (!is_number && digits > 0 && (is_run || digits > 2))
-}
-
 /// The identifiers that no text of the domain has, as typed: neither whole nor as adjacent parts.
 fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result<Vec<String>, IndexError> {
     let mut absent = Vec::new();
@@ -138,7 +126,7 @@ fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result
         }
         let typed = question.get(word.at..word.at + word.surface.len());
         let typed = typed.filter(|typed| typed.to_lowercase() == word.surface).unwrap_or(&word.surface).to_owned();
-        let is_new = is_identifier(&typed) && absent.len() < MAX_ABSENT && !absent.contains(&typed);
+        let is_new = word.is_identifier && absent.len() < MAX_ABSENT && !absent.contains(&typed);
         if is_new && !is_in_domain(word, &parts, vocabulary)? {
             absent.push(typed);
         }
@@ -148,7 +136,7 @@ fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result
 
 /// Whether any text has an identifier: `9.0.2` is in `9.0.2-rc1` too.
 fn is_in_domain(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<bool, IndexError> {
-    for language in [Language::English, Language::German] {
+    for language in Language::ALL {
         let forms: Vec<&str> = parts.iter().map(|part| part.form(language)).collect();
         if vocabulary.count(word.form(language))? > 0 || (forms.len() > 1 && vocabulary.has_run(&forms)?) {
             return Ok(true);
@@ -159,7 +147,7 @@ fn is_in_domain(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Re
 
 /// Whether a question consists of identifiers alone, such as `OXT-1654`.
 pub(crate) fn is_of_identifiers(question: &str) -> bool {
-    let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
+    let language = Language::of(question);
     !alone(&tokenizer::question_words(question, language, MAX_READ)).is_empty()
 }
 
@@ -179,7 +167,7 @@ fn alone(words: &[Word]) -> HashSet<String> {
         if word.at < run_end {
             continue;
         }
-        if !word.is_identifier() {
+        if !word.is_identifier {
             return HashSet::new();
         }
         run_end = word.end;

@@ -233,12 +233,15 @@ fn another_embedder_is_refused_with_the_command_that_helps() {
     assert!(matches!(ingest(&mut index, &pages(), &other), Err(IndexError::EmbedderMismatch { .. })));
     drop(index);
     let error = open(folder.path(), &other).unwrap_err();
+    let wiki = folder.path().join("wiki");
+    assert!(check_embedder_of(&wiki, "words", "f00d").is_ok());
+    assert_eq!(check_embedder_of(&wiki, "words", "beef").unwrap_err().to_string(), error.to_string());
     assert_eq!(
         error.to_string(),
         "the domain `wiki` was embedded with words (f00d), the embedder in use is words (beef); embed it again with \
          `ragonite domain rebuild wiki`"
     );
-    let index = Index::rebuild(&folder.path().join("wiki"), &other, &CancelToken::never(), &mut |_| {}).unwrap();
+    let index = Index::rebuild(&wiki, &other, &CancelToken::never(), &mut |_| {}).unwrap();
     assert_all_found(&index, &other, &pages());
     drop(index);
     assert_all_found(&open(folder.path(), &other).unwrap(), &other, &pages());

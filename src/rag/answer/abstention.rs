@@ -5,6 +5,7 @@
 use super::citation::Citations;
 use crate::prompt::out_of_scope;
 use ragonite_base::Language;
+use ragonite_base::text::lower_words;
 
 /// The language of the out-of-scope sentence, if the answer is that sentence. Quotes, marks, case, white space and the
 /// full stop do not matter; text after the sentence makes it an answer only if it cites a source.
@@ -20,17 +21,14 @@ pub(super) fn out_of_scope_language(citations: &Citations) -> Option<Language> {
         done = mark.span.end;
     }
     without_marks.push_str(&citations.text[done..]);
+    let words = |text| lower_words(text).collect::<Vec<String>>();
     let answer = words(&without_marks);
     let cited = words(&without_marks[..cited_after]);
-    [Language::English, Language::German].into_iter().find(|language| {
+    Language::ALL.into_iter().find(|language| {
         let sentence = words(out_of_scope(*language));
         // A source cited after further text supports a statement.
         answer == sentence || (answer.starts_with(&sentence) && cited.len() <= sentence.len())
     })
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::entity_carryover::parts;
 use crate::prompt::{Part, Prompt, Segment};
 use crate::retrieval::{Age, absolute_date};
-use ragonite_base::{DateMention, DayOrMonth, dates_in, full_year};
+use ragonite_base::text::{NAME_JOINS, Word, full_year, lower_words, split_words};
+use ragonite_base::{DateMention, DayOrMonth, dates_in};
 
 /// Words before four digits that make a year of them.
 const BEFORE_YEARS: &[&str] = &["in", "im", "of", "for", "für", "during", "year", "jahr", "jahre"];
@@ -82,13 +82,10 @@ fn asked(question: &str) -> Option<(Range<usize>, DateOrYear)> {
 
 /// The only year in a question, as in "in 2024".
 fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
-    let year = |piece: &str| full_year(piece.trim_end_matches(|c: char| c.is_ascii_punctuation()));
-    let pieces: Vec<&str> = question.split_whitespace().collect();
-    let mut found = (1..pieces.len()).filter_map(|at| Some((pieces[at - 1], pieces[at], year(pieces[at])?)));
-    let ((before, piece, year), None) = (found.next()?, found.next()) else { return None };
-    let start = question.find(piece)?;
-    let is_named = BEFORE_YEARS.contains(&before.to_lowercase().as_str());
-    is_named.then_some((start..start + 4, year))
+    let words: Vec<Word<'_>> = split_words(question, NAME_JOINS).collect();
+    let mut found = words.windows(2).filter_map(|pair| Some((pair[0], pair[1], full_year(pair[1].text)?)));
+    let ((before, word, year), None) = (found.next()?, found.next()) else { return None };
+    BEFORE_YEARS.contains(&before.text.to_lowercase().as_str()).then_some((word.span(), year))
 }
 
 /// Whether the source is labelled as a version of its page.
@@ -104,7 +101,7 @@ fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
     };
     // "17th July" may be of any year; minutes rarely name it.
     let is_without_year = || {
-        let apart: HashSet<String> = parts(&without(text, mentions)).collect();
+        let apart: HashSet<String> = lower_words(&without(text, mentions)).collect();
         asked.month_names().iter().any(|name| apart.contains(*name))
     };
     mentions.iter().flat_map(|mention| &mention.readings).any(is_asked)
@@ -117,7 +114,7 @@ fn has_year(text: &str, mentions: &[DateMention], year: i32) -> bool {
     let short = format!("{:02}", year.rem_euclid(100));
     let written = [year.to_string(), format!("fy{short}"), format!("fy{year}")];
     mentions.iter().flat_map(|mention| &mention.readings).any(|found| found.year() == year)
-        || parts(text).any(|part| written.contains(&part))
+        || lower_words(text).any(|part| written.contains(&part))
         || ["'", "’", "/", "."].iter().any(|mark| text.contains(&format!("{mark}{short}")))
 }
 

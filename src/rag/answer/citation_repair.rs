@@ -13,9 +13,10 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::citation::{self, without_marks, without_unclosed};
-use super::entity_carryover::{is_mentioned, parts};
+use super::entity_carryover::is_mentioned;
 use super::{Answer, AnswerEvent};
 use crate::prompt::Prompt;
+use ragonite_base::text::{has_digit, is_stop_word, lower_words};
 use ragonite_base::{CancelToken, Language};
 use ragonite_document::evidence::without_row_labels;
 use ragonite_inference::{Completion, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, SpecialTokens};
@@ -86,20 +87,18 @@ pub fn repair_citations(
 
 /// Content words of the answer that the question lacks.
 pub(super) fn own_words(answer: &str, question: &str) -> Vec<String> {
-    let asked: HashSet<String> = parts(question).collect();
+    let asked: HashSet<String> = lower_words(question).collect();
     let says_nothing = |word: &str| {
-        let is_short = word.chars().count() < LEAST_LETTERS && !word.contains(|c: char| c.is_ascii_digit());
-        is_short
-            || YES_OR_NO.contains(&word)
-            || [Language::English, Language::German].iter().any(|one| one.is_function_word(word))
+        let is_short = word.chars().count() < LEAST_LETTERS && !has_digit(word);
+        is_short || YES_OR_NO.contains(&word) || is_stop_word(word)
     };
-    parts(&without_marks(answer)).filter(|word| !says_nothing(word) && !is_mentioned(word, &asked)).collect()
+    lower_words(&without_marks(answer)).filter(|word| !says_nothing(word) && !is_mentioned(word, &asked)).collect()
 }
 
 /// Whether a source may support these words. True for "yes" and for sources in another language, where words cannot be
 /// compared.
 fn overlaps(source: &str, own: &[String], language: Language) -> bool {
-    let source_words: HashSet<String> = parts(source).collect();
+    let source_words: HashSet<String> = lower_words(source).collect();
     own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_mentioned(word, &source_words))
 }
 

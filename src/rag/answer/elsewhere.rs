@@ -8,9 +8,10 @@
 use std::collections::HashSet;
 
 use super::citation_repair::{own_words, source};
-use super::entity_carryover::{is_mentioned, parts};
+use super::entity_carryover::is_mentioned;
 use crate::prompt::{Part, Prompt};
 use ragonite_base::Language;
+use ragonite_base::text::lower_words;
 
 /// Fewest content words of an answer that identify its source.
 const LEAST_WORDS: usize = 2;
@@ -38,7 +39,7 @@ pub(super) fn overlapping_uncited(answer: &str, prompt: &Prompt, cited: &[usize]
     }
     let text = |ranks: &[usize]| ranks.iter().filter_map(|rank| source(prompt, *rank)).collect::<String>();
     let share = |text: &str| {
-        let source_words: HashSet<String> = parts(text).collect();
+        let source_words: HashSet<String> = lower_words(text).collect();
         own.iter().filter(|word| is_mentioned(word, &source_words)).count() as f64 / own.len() as f64
     };
     let of_cited = text(cited);

@@ -8,9 +8,10 @@
 use std::collections::HashSet;
 
 use super::citation;
-use super::rewrite_guard::{is_identifier, says_name};
+use super::rewrite_guard::{is_verbatim, says_name};
 use crate::prompt::HistoryTurn;
 use ragonite_base::Language;
+use ragonite_base::text::{SentenceWord, lower_words, sentence_words};
 
 /// Most names that are added; a longer question tells its topic without them.
 const MOST_ADDED: usize = 6;
@@ -36,13 +37,13 @@ const MOST_WORDS: usize = 200;
 /// The names in a text, as long as possible: `Kestrel B2`, `Field Work Policy 2025`, `OXT-1654`.
 pub(super) fn entities(text: &str) -> Vec<String> {
     let language = Language::of(text);
-    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
+    let words = name_words(text, language);
     let mut found: Vec<String> = Vec::new();
-    for run in words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens) {
-        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name()).map(|word| word.text).collect();
-        let begins = run.len() == 1 && words.iter().any(|word| word.begins && word.text == run[0]);
+    for run in words.chunk_by(are_of_one_name) {
+        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name).map(|word| word.word.text).collect();
+        let begins = run.len() == 1 && words.iter().any(|word| word.word.begins_sentence && word.word.text == run[0]);
         // German capitalizes all nouns, so only an identifier makes a name of the words before it.
-        let tells = |word: &&str| is_identifier(word) || (language == Language::English && !begins);
+        let tells = |word: &&str| is_verbatim(word) || (language == Language::English && !begins);
         let is_count = matches!(run.as_slice(), [word] if word.len() < 3 && word.parse::<u32>().is_ok());
         let name = run.join(" ");
         if !is_count && run.iter().any(tells) && !found.contains(&name) {
@@ -54,30 +55,26 @@ pub(super) fn entities(text: &str) -> Vec<String> {
 
 /// Whether a text has a name that shares no word with `mentioned`: a `Felix Brandt` that nobody mentioned is made up.
 pub(super) fn has_hallucinated_entity<'a>(text: &str, mentioned: impl IntoIterator<Item = &'a str>) -> bool {
-    let mentioned: HashSet<String> = mentioned.into_iter().flat_map(parts).collect();
+    let mentioned: HashSet<String> = mentioned.into_iter().flat_map(lower_words).collect();
     // `dbus` covers `D-Bus`.
-    let is_mentioned_word = |word: &Word<'_>| {
-        let parts: Vec<String> = parts(word.text).collect();
+    let is_mentioned_word = |word: &NameWord<'_>| {
+        let parts: Vec<String> = lower_words(word.word.text).collect();
         parts.iter().all(|part| is_mentioned(part, &mentioned)) || mentioned.contains(&parts.concat())
     };
     let language = Language::of(text);
-    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
-    words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens).any(|run| {
-        let mut names = run.iter().filter(|word| word.may_be_name());
+    name_words(text, language).chunk_by(are_of_one_name).any(|run| {
+        let mut names = run.iter().filter(|word| word.may_be_name);
         match language {
-            Language::English => names.any(|word| !(is_mentioned_word(word) || word.begins && run.len() == 1)),
+            Language::English => {
+                names.any(|word| !(is_mentioned_word(word) || word.word.begins_sentence && run.len() == 1))
+            }
             // A single noun is no name; adjacent ones are, as in `mit Felix Brandt`.
             Language::German => {
-                names.clone().any(|word| is_identifier(word.text) && !is_mentioned_word(word))
+                names.clone().any(|word| is_verbatim(word.word.text) && !is_mentioned_word(word))
                     || (run.len() > 1 && !names.any(is_mentioned_word))
             }
         }
     })
-}
-
-/// The words of a text, split at hyphens and dots, too, in lower case.
-pub(super) fn parts(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase)
 }
 
 /// Whether a word is among `mentioned`, apart from its ending.
@@ -146,15 +143,16 @@ pub(super) fn with_entities(question: &str, names: &[String], past: &[HistoryTur
 /// A name in a question with its preposition and the noun after it; none without a preposition.
 fn phrase(name: &str, question: &str) -> Option<String> {
     let language = Language::of(question);
-    let words: Vec<Word<'_>> = words(question, language).take(MOST_WORDS).collect();
+    let words = sentence_words(question);
     let length = name.split(' ').count();
     let at = words.windows(length).position(|run| run.iter().map(|word| word.text).eq(name.split(' ')))?;
     let lead = words[at.saturating_sub(LEAD)..at].iter().rev().take_while(|word| is_little(word, language));
     let back = 1 + lead.take(LEAD).position(|word| is_preposition(word.text))?;
     let mut end = at + length;
-    let ends = |at: usize| words[at - 1].ends_name;
+    let ends = |at: usize| words[at - 1].ends;
+    let may_be_name = |word: &SentenceWord<'_>| word.has_capital() || is_verbatim(word.text);
     let noun =
-        words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name() && !is_little(word, language));
+        words.get(end).filter(|word| !ends(end) && !word.opens && !may_be_name(word) && !is_little(word, language));
     // A verb is not part of the phrase: a noun is followed by a preposition or by nothing.
     if noun.is_some() && words.get(end + 1).is_none_or(|word| ends(end + 1) || is_preposition(word.text)) {
         end += 1;
@@ -162,9 +160,8 @@ fn phrase(name: &str, question: &str) -> Option<String> {
     Some(words[at - back..end].iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
 }
 
-fn is_little(word: &Word<'_>, language: Language) -> bool {
-    let text = word.text.to_lowercase();
-    !word.ends_name && (language.is_function_word(&text) || is_preposition(&text))
+fn is_little(word: &SentenceWord<'_>, language: Language) -> bool {
+    !word.ends && (word.is_stop_word(language) || is_preposition(word.text))
 }
 
 fn is_preposition(word: &str) -> bool {
@@ -197,46 +194,28 @@ fn has_name(text: &str, name: &str) -> bool {
     name.split(' ').all(|word| says_name(text, word)) || says_name(text, &name.replace(' ', "-"))
 }
 
-/// The form of a word.
-#[derive(PartialEq, Eq)]
-enum Shape {
-    Name,
-    Plain,
+/// A word that may be part of a name.
+struct NameWord<'a> {
+    word: SentenceWord<'a>,
+    may_be_name: bool,
 }
 
-struct Word<'a> {
-    text: &'a str,
-    look: Shape,
-    /// First of its sentence, where capitalization tells nothing.
-    begins: bool,
-    /// Not part of the name before it, as in `HLR (Harbour Lamp Register)`.
-    opens: bool,
-    /// The next word is not part of the same name.
-    ends_name: bool,
-}
-
-impl Word<'_> {
-    fn may_be_name(&self) -> bool {
-        self.look == Shape::Name
-    }
-}
-
-fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
+/// The first words of a text.
+fn name_words(text: &str, language: Language) -> Vec<NameWord<'_>> {
     let asks = text.contains('?');
-    let mut begins_next = true;
-    let pieces = text.split_whitespace();
-    pieces.filter_map(move |piece| {
-        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        let begins = std::mem::replace(&mut begins_next, piece.ends_with(['.', '?', '!', ':']));
-        let says_nothing = language.is_function_word(&word.to_lowercase());
-        // A question begins with a verb or question word, a statement with its subject.
-        let capital = word.starts_with(char::is_uppercase) && !says_nothing && !(begins && asks);
-        let look = if capital || is_identifier(word) { Shape::Name } else { Shape::Plain };
-        let ends_name = piece.ends_with(|c: char| !c.is_alphanumeric());
-        let opens = piece.starts_with(|c: char| !c.is_alphanumeric());
-        (!word.is_empty()).then_some(Word { text: word, look, begins, opens, ends_name })
-    })
+    let words = sentence_words(text).into_iter().take(MOST_WORDS);
+    words
+        .map(|word| {
+            // A question begins with a verb or question word, a statement with its subject.
+            let capital = word.has_capital() && !word.is_stop_word(language) && !(word.begins_sentence && asks);
+            NameWord { may_be_name: capital || is_verbatim(word.text), word }
+        })
+        .collect()
+}
+
+/// Whether two adjacent words may be parts of one name.
+fn are_of_one_name(a: &NameWord<'_>, b: &NameWord<'_>) -> bool {
+    a.may_be_name && b.may_be_name && !a.word.ends && !b.word.opens
 }
 
 #[cfg(test)]

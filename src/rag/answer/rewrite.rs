@@ -8,14 +8,13 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::entity_carryover::{
-    antecedents, dropped_entities, has_hallucinated_entity, is_mentioned, parts, with_entities,
-};
-use super::rewrite_guard::{content_words, identifiers, keeps_identifiers, numbers, single_question};
+use super::entity_carryover::{antecedents, dropped_entities, has_hallucinated_entity, is_mentioned, with_entities};
+use super::rewrite_guard::{content_words, keeps_identifiers, numbers, single_question, verbatim_words};
 use super::translate::detect_question;
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::prompt::{HistoryTurn, PromptSettings, RewritePrompt};
 use crate::retrieval::{Dependence, TopicShift, dependence, topic_shift};
+use ragonite_base::text::{is_stop_word, lower_words};
 use ragonite_base::{CancelToken, Language, Millis, clean_line};
 use ragonite_inference::{Generate, GenerateRequest, Sampling};
 
@@ -75,7 +74,7 @@ pub fn rewrite(
     if input.past.is_empty() {
         return Ok(first_question(input.question));
     }
-    let is_complete = dependence(&original) == Dependence::Complete && identifiers(&original).next().is_some();
+    let is_complete = dependence(&original) == Dependence::Complete && verbatim_words(&original).next().is_some();
     if is_complete || original.chars().count() > LONG {
         return Ok(Rewrite { how: RewriteHow::Complete, ..first_question(input.question) });
     }
@@ -139,12 +138,10 @@ fn is_of_one_language(line: &str, original: &str) -> bool {
 /// Whether the completed question keeps a word of the typed one and is no earlier question again: small models repeat
 /// the last question if the new one is short ("And buoys?").
 fn asks_the_same(line: &str, original: &str, past: &[HistoryTurn]) -> bool {
-    let words = |text: &str| parts(text).collect::<HashSet<String>>();
+    let words = |text: &str| lower_words(text).collect::<HashSet<String>>();
     let line_words = words(line);
     // Two words do not show the language.
-    let is_function_word =
-        |word: &str| [Language::English, Language::German].iter().any(|one| one.is_function_word(word));
-    let own: Vec<String> = words(original).into_iter().filter(|word| !is_function_word(word)).collect();
+    let own: Vec<String> = words(original).into_iter().filter(|word| !is_stop_word(word)).collect();
     let keeps = own.is_empty() || own.iter().any(|word| is_mentioned(word, &line_words));
     let earlier = past.iter().flat_map(|turn| [&turn.question, &turn.completed_question]);
     let repeats = earlier.map(|text| words(text)).any(|earlier| earlier == line_words) && words(original) != line_words;

@@ -10,6 +10,7 @@ use super::abstention::out_of_scope_language;
 use super::citation;
 use super::translate::detect_question;
 use ragonite_base::clean_line;
+use ragonite_base::text::{NAME_JOINS, has_digit, is_capitalized, is_identifier, lower_words, split_words, words};
 
 /// Characters of the output beyond three times the length of the typed question.
 const SPARE_LENGTH: usize = 60;
@@ -43,32 +44,30 @@ fn says_more(line: &str, original: &str) -> bool {
     ends(line) > ends(original).max(1)
 }
 
-/// Words that mean one thing only and must be kept: versions, ticket ids, abbreviations, code.
-pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    runs(text).filter(|word| is_identifier(word))
+/// Words that must be kept as they are: versions, ticket ids, abbreviations, code, numbers.
+pub(super) fn verbatim_words(text: &str) -> impl Iterator<Item = &str> {
+    whole_words(text).filter(|word| is_verbatim(word))
 }
 
 /// Whether a text consists of identifiers only: `XY-1654`, `9.0.2 B2`. Not a text in capitals throughout, whose
 /// language can be detected.
 pub(super) fn is_names_alone(text: &str) -> bool {
-    let mut words = runs(text).filter(|word| !word.is_empty()).peekable();
-    words.peek().is_some() && words.all(is_identifier) && detect_question(text).is_none()
+    let mut words = whole_words(text).peekable();
+    words.peek().is_some() && words.all(is_verbatim) && detect_question(text).is_none()
 }
 
-/// Words; dots, hyphens and underscores are part of them.
-fn runs(text: &str) -> impl Iterator<Item = &str> {
-    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    text.split(move |c: char| !is_inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+fn whole_words(text: &str) -> impl Iterator<Item = &str> {
+    split_words(text, NAME_JOINS).map(|word| word.text)
 }
 
-/// Whether a word has the form of an identifier.
-pub(super) fn is_identifier(word: &str) -> bool {
-    word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
+/// Whether a word must be kept as it is: an identifier or a number.
+pub(super) fn is_verbatim(word: &str) -> bool {
+    is_identifier(word) || has_digit(word)
 }
 
-/// Whether `line` has all identifiers of `original`.
+/// Whether `line` has all identifiers and numbers of `original`.
 pub(super) fn keeps_identifiers(line: &str, original: &str) -> bool {
-    identifiers(original).all(|name| says_name(line, name))
+    verbatim_words(original).all(|name| says_name(line, name))
 }
 
 /// Whether a text has a name as a word, in any case. `XY-1654` and `XY-165-2` do not have `XY-165`; a compound such as
@@ -100,7 +99,8 @@ fn length_at_start(text: &str, name: &str) -> Option<usize> {
 /// Whether a name after `before` is not the end of a longer name.
 fn begins_alone(before: &str, name: &str) -> bool {
     let joined = |join: char| before.strip_suffix(join).filter(|rest| rest.ends_with(char::is_alphanumeric));
-    let is_of_a_number = name.starts_with(is_digit) && joined('.').is_some_and(|rest| rest.ends_with(is_digit));
+    let is_of_a_number =
+        name.starts_with(char::is_numeric) && joined('.').is_some_and(|rest| rest.ends_with(char::is_numeric));
     // `TEST-B2` is no board B2; `Notfall-SSH` is SSH.
     let is_other = joined('-').is_some_and(|rest| {
         let part = rest.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -114,11 +114,12 @@ fn ends_alone(written: &str, behind: &str, name: &str) -> bool {
     let word_end = |text: &str| text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     let (ending, behind) = behind.split_at(word_end(behind));
     let joined = |join: char| behind.strip_prefix(join).filter(|rest| rest.starts_with(char::is_alphanumeric));
-    let is_of_a_number = name.ends_with(is_digit) && joined('.').is_some_and(|rest| rest.starts_with(is_digit));
+    let is_of_a_number =
+        name.ends_with(char::is_numeric) && joined('.').is_some_and(|rest| rest.starts_with(char::is_numeric));
     let is_other = joined('-').is_some_and(|rest| {
         let part = &rest[..word_end(rest)];
         // `9.0-Release` is about 9.0, `9.0-rc` is not.
-        has_digit(part) || (has_digit(name) && !is_noun(part))
+        has_digit(part) || (has_digit(name) && !is_capitalized(part))
     });
     may_end(written, ending, name) && joined('_').is_none() && !is_of_a_number && !is_other
 }
@@ -132,24 +133,10 @@ fn may_end(written: &str, ending: &str, name: &str) -> bool {
     ending.is_empty() || inflects || is_plural
 }
 
-/// Whether a word is capitalized like a German noun.
-fn is_noun(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next().is_some_and(char::is_uppercase) && !letters.as_str().is_empty() && letters.all(char::is_lowercase)
-}
-
-fn is_digit(c: char) -> bool {
-    c.is_ascii_digit()
-}
-
-fn has_digit(word: &str) -> bool {
-    word.contains(is_digit)
-}
-
 /// Whether a translation keeps the names: all with a digit, and at least half of the others ("OS" may become "operating
 /// system"). Of `SSH-Schlüssel` the name is `ssh`, of `XY-165-Meldung` `xy-165`.
 pub(super) fn keeps_entities(line: &str, original: &str) -> bool {
-    let (numbers, others): (Vec<&str>, Vec<&str>) = runs(original).partition(|run| has_digit(run));
+    let (numbers, others): (Vec<&str>, Vec<&str>) = whole_words(original).partition(|word| has_digit(word));
     // `2024-2025` may become two words.
     let is_kept = |run: &&str| {
         says_name(line, run) || says_name(line, core(run)) || named_parts(run).all(|part| says_name(line, part))
@@ -163,7 +150,7 @@ pub(super) fn keeps_entities(line: &str, original: &str) -> bool {
 fn core(run: &str) -> &str {
     let mut core = run;
     while let Some((name, word)) = core.rsplit_once('-')
-        && !is_identifier(word)
+        && !is_verbatim(word)
     {
         core = name;
     }
@@ -172,7 +159,7 @@ fn core(run: &str) -> &str {
 
 /// The parts of a run that are names.
 fn named_parts(run: &str) -> impl Iterator<Item = &str> {
-    run.split('-').filter(|part| is_identifier(part))
+    run.split('-').filter(|part| is_verbatim(part))
 }
 
 /// Without the quotes and labels that models put around a question.
@@ -211,16 +198,12 @@ fn asks(text: &str) -> bool {
 
 /// Words of more than three letters, and everything with a digit, in lower case.
 pub(super) fn content_words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 3 || word.chars().any(|c| c.is_ascii_digit()))
-        .map(str::to_lowercase)
-        .collect()
+    words(text).filter(|word| word.chars().nth(3).is_some() || has_digit(word)).map(str::to_lowercase).collect()
 }
 
 /// Everything with a digit, in lower case.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| word.chars().any(|c| c.is_ascii_digit())).map(str::to_lowercase)
+    lower_words(text).filter(|word| has_digit(word))
 }
 
 #[cfg(test)]

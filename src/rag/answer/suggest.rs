@@ -114,7 +114,7 @@ fn is_whole(line: &str) -> bool {
 }
 
 fn is_grounded(line: &str, language: Language, known: &HashSet<String>) -> bool {
-    let words: Vec<String> = content_words(line).into_iter().filter(|word| !language.is_function_word(word)).collect();
+    let words: Vec<String> = content_words(line).into_iter().filter(|word| !language.is_stop_word(word)).collect();
     let there = words.iter().filter(|word| known.contains(*word)).count();
     !words.is_empty() && there as f64 >= GROUNDED * words.len() as f64
 }

@@ -8,10 +8,11 @@
 
 use std::time::Instant;
 
-use super::rewrite_guard::{is_identifier, keeps_entities, numbers, single_question};
+use super::rewrite_guard::{keeps_entities, numbers, single_question};
 use super::{AnswerError, Translation, TranslationHow};
 use crate::prompt::{AnswerLanguage, TranslatePrompt};
 use crate::retrieval::Translate;
+use ragonite_base::text::{has_digit, is_identifier};
 use ragonite_base::{CancelToken, Language, Millis, clean_line};
 use ragonite_inference::{Generate, GenerateRequest, Sampling};
 
@@ -59,7 +60,6 @@ pub fn answer_language(typed: &str, completed: &str, documents: Language, wanted
 /// The detected language of a question; none if no word shows it, as with identifiers.
 pub(super) fn detect_question(question: &str) -> Option<Language> {
     // The `IT` of `IT-1654` is no English word.
-    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
     let words: Vec<&str> = question.split_whitespace().filter(|word| !has_digit(word)).collect();
     match words.as_slice() {
         [word] if is_identifier(word) => None,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::answer::Answer;
 use crate::prompt::{Part, Prompt, Segment};
-use ragonite_base::{CancelSource, CancelToken, Canceled, Language, Millis, clean_text};
+use ragonite_base::{CancelSource, CancelToken, Canceled, Language, Millis};
 use ragonite_inference::{
     ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
     GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, SpecialTokens,

@@ -60,7 +60,7 @@ mod tests {
             stop: vec!["User:".into()],
             cut: Vec::new(),
         };
-        for language in [Language::English, Language::German] {
+        for language in Language::ALL {
             let (question, answer) = ("Who is {{ x }}?", "Alice is.");
             let suggest = SuggestPrompt { prompt: &answered, question, answer, language, max_tokens: 90 };
             let built = suggest.build(&ScriptedGenerator::queue([""])).unwrap();

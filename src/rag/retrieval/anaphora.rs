@@ -134,7 +134,7 @@ fn is_of_now(words: &[String], at: usize) -> bool {
 /// may not. "Them" never does.
 fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
     let [before @ .., subject, verb] = &words[..at] else { return false };
-    let is_content = |word: &String| !Language::English.is_function_word(word);
+    let is_content = |word: &String| !Language::English.is_stop_word(word);
     let ends_as_plural =
         subject.len() > 3 && subject.ends_with('s') && !SINGULARS.iter().any(|end| subject.ends_with(end));
     matches!(words[at].as_str(), "their" | "they")
@@ -167,7 +167,7 @@ fn means_something_said(words: &[String], at: usize) -> bool {
         "such" => after != Some("as"),
         "same" => !words[at..].iter().any(|word| word == "as"),
         "that" => {
-            before.is_none_or(|word| Language::English.is_function_word(word))
+            before.is_none_or(|word| Language::English.is_stop_word(word))
                 || after.is_none()
                 || is_one_of(after, PREPOSITIONS)
         }

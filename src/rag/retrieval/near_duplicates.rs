@@ -16,7 +16,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::versions::{is_identifier, newest, tokens};
+use super::versions::{is_version_mark, newest, version_words};
+use ragonite_base::text::{has_digit, is_stop_word, lower_words, month_named};
 use ragonite_base::{DocumentId, EvidenceId, dates_in};
 use ragonite_document::evidence::Kind;
 
@@ -36,52 +37,10 @@ const MINHASH_SIZE: usize = 512;
 /// say more.
 const LONGEST_TABLE: usize = 400;
 
-/// Words that tell drafts, copies and dates apart.
-const VERSION_WORDS: [&str; 44] = [
-    "draft",
-    "copy",
-    "of",
-    "final",
-    "old",
-    "new",
-    "archive",
-    "archived",
-    "restored",
-    "replaced",
-    "entwurf",
-    "kopie",
-    "von",
-    "alt",
-    "neu",
-    "archiv",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "januar",
-    "februar",
-    "märz",
-    "mai",
-    "juni",
-    "juli",
-    "oktober",
-    "dezember",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
+/// Words that tell drafts and copies apart.
+const VERSION_WORDS: &[&str] = &[
+    "draft", "copy", "final", "old", "new", "archive", "archived", "restored", "replaced", "entwurf", "kopie", "alt",
+    "neu", "archiv",
 ];
 
 /// Relation of a near-duplicate to its hit.
@@ -152,7 +111,7 @@ pub(super) struct Group {
 
 /// Groups the candidates.
 pub(super) fn group(candidates: &[Candidate<'_>], question: &str) -> Vec<Group> {
-    let asked: HashSet<String> = words(question).collect();
+    let asked: HashSet<String> = lower_words(question).collect();
     let texts: Vec<Text<'_>> = candidates.iter().map(Text::of).collect();
     let mut groups: Vec<Group> = Vec::new();
     for at in 0..texts.len() {
@@ -192,8 +151,8 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn of(candidate: &'a Candidate<'a>) -> Self {
-        let words: Vec<String> = words(candidate.content).take(MAX_WORDS).collect();
-        let title: Vec<String> = self::words(candidate.title).collect();
+        let words: Vec<String> = lower_words(candidate.content).take(MAX_WORDS).collect();
+        let title: Vec<String> = lower_words(candidate.title).collect();
         Self {
             candidate,
             words: words.len(),
@@ -201,7 +160,7 @@ impl<'a> Text<'a> {
             figures: words.into_iter().filter(|word| has_digit(word)).collect(),
             stem: plain_title(candidate.title),
             title,
-            heading: self::words(candidate.heading).collect(),
+            heading: lower_words(candidate.heading).collect(),
         }
     }
 
@@ -255,22 +214,15 @@ pub(super) fn minhash(words: &[String]) -> BTreeSet<u64> {
     runs
 }
 
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-pub(super) fn has_digit(word: &str) -> bool {
-    word.contains(|c: char| c.is_numeric())
-}
-
-/// The words of a title without dates, version numbers, and words for drafts and months.
+/// The words of a title without dates, version numbers, stop words, and words for drafts and months.
 fn plain_title(title: &str) -> Vec<String> {
     let dates = dates_in(title);
     let is_in_date = |at: usize| dates.iter().any(|date| !date.readings.is_empty() && date.span.contains(&at));
     let undated: String = title.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
-    let unmarked = tokens(&undated).into_iter().filter(|token| !is_identifier(token));
-    let words = unmarked.flat_map(|token| words(&token).collect::<Vec<_>>());
-    words.filter(|word| !VERSION_WORDS.contains(&word.as_str())).collect()
+    let unmarked = version_words(&undated).filter(|word| !is_version_mark(word));
+    let words = unmarked.flat_map(|word| lower_words(&word).collect::<Vec<_>>());
+    let is_mark = |word: &str| VERSION_WORDS.contains(&word) || is_stop_word(word) || month_named(word).is_some();
+    words.filter(|word| !is_mark(word)).collect()
 }
 
 #[cfg(test)]

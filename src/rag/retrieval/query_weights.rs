@@ -6,6 +6,7 @@
 
 use super::anaphora::anaphor;
 use super::{Dependence, SubQueryRole, WeightReason};
+use ragonite_base::text::{NAME_JOINS, split_words};
 use ragonite_base::{DocumentId, Language};
 
 /// An earlier question loses weight by this factor with every question since. A compromise: conversations that stay on
@@ -110,15 +111,12 @@ pub fn dependence(question: &str) -> Dependence {
     if let Some(word) = anaphor(question, &words, language) {
         return Dependence::Refers { word };
     }
-    let own = words.iter().filter(|word| !language.is_function_word(word)).count();
+    let own = words.iter().filter(|word| !language.is_stop_word(word)).count();
     if own < MIN_CONTENT_WORDS { Dependence::Thin { words: own } } else { Dependence::Complete }
 }
 
 fn words(text: &str) -> Vec<String> {
-    // These signs are part of a name or a version number.
-    let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    split_words(text, NAME_JOINS).map(|word| word.text.to_lowercase()).collect()
 }
 
 /// How sure a sub-query is of its result, lowest first.

@@ -20,6 +20,7 @@ use super::{
     RetrievalTimings, Retrieved, SearchContext, SearchInput, SubQuery, SubQueryFeatures, SubQueryRole, TopicShift,
     WeightReason, dependence, topic_shift, weigh,
 };
+use ragonite_base::text::lower_words;
 use ragonite_base::{CancelToken, EvidenceId, Millis, clean_line};
 use ragonite_index::Index;
 use ragonite_inference::{Embedding, TextRole};
@@ -147,11 +148,7 @@ fn build_sub_queries(conversation: &SearchInput<'_>) -> Vec<SubQuery> {
 
 /// Whether two texts differ at most in case, white space and punctuation.
 fn same_words(one: &str, other: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    words(one) == words(other)
+    lower_words(one).eq(lower_words(other))
 }
 
 fn assign_weights(index: &Index, sub_queries: &mut [SubQuery]) -> Result<(), RetrievalError> {

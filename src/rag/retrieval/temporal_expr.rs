@@ -8,9 +8,9 @@
 
 use time::{Date, Duration, Month, Weekday};
 
-use super::near_duplicates::words;
 use super::temporal_intent::is_past_tense;
-use ragonite_base::{DateMention, DayOrMonth, Language, dates_in, month_named};
+use ragonite_base::text::{PartialDate, lower_words, partial_dates_in};
+use ragonite_base::{DateMention, DayOrMonth, Language, dates_in};
 
 /// Words before a day that make it the end of a span: "since yesterday".
 const SPANS: &[&str] = &[
@@ -48,7 +48,8 @@ const WEEKDAYS: [[&str; 2]; 7] = [
 ];
 
 /// Words before a past time: "last Monday", "letzten Monat".
-const LAST: &[&str] = &["last", "letzten", "letzte", "letzter", "letztem", "letztes", "vorigen", "vorige", "voriger"];
+pub(super) const LAST: &[&str] =
+    &["last", "letzten", "letzte", "letzter", "letztem", "letztes", "vorigen", "vorige", "voriger"];
 
 /// Most days back from today.
 const MOST_DAYS: i64 = 3660;
@@ -72,7 +73,7 @@ pub(super) enum Resolution {
 
 /// The day that a question means; without `today` only an absolute date with a year.
 pub(super) fn resolve_date(question: &str, today: Option<Date>) -> Option<ResolvedDate> {
-    let asked: Vec<String> = words(question).collect();
+    let asked: Vec<String> = lower_words(question).collect();
     let language = Language::of(question);
     let counted = || Some(ResolvedDate { day: relative_date(&asked, language, today?)?, how: Resolution::Counted });
     let dated = |date: DayOrMonth| {
@@ -83,7 +84,7 @@ pub(super) fn resolve_date(question: &str, today: Option<Date>) -> Option<Resolv
         Some(ResolvedDate { day, how: Resolution::Dated(date) })
     };
     let named = || match only_date(question) {
-        None if dates_in(question).is_empty() && is_past_tense(&asked, language) => without_year(&asked, today?),
+        None if dates_in(question).is_empty() && is_past_tense(&asked, language) => without_year(question, today?),
         date => date,
     };
     counted().or_else(|| dated(named()?)).map(|meant| match today {
@@ -101,11 +102,13 @@ pub fn absolute_date(question: &str) -> Option<DateMention> {
     let mentions = dates_in(question);
     let first = mentions.first()?;
     let is_same = mentions.iter().all(|mention| mention.readings == first.readings);
-    let is_span = mentions.iter().any(|mention| {
-        let before = words(&question[..mention.span.start]).last();
-        before.is_some_and(|word| SPANS.contains(&word.as_str()))
-    });
+    let is_span = mentions.iter().any(|mention| ends_span(question, mention.span.start));
     (is_same && !is_span).then(|| first.clone())
+}
+
+/// Whether a date that begins at `start` is the end of a span.
+fn ends_span(question: &str, start: usize) -> bool {
+    lower_words(&question[..start]).last().is_some_and(|word| SPANS.contains(&word.as_str()))
 }
 
 /// That date, if it can be read in one way only.
@@ -214,35 +217,14 @@ fn last_of(year: i32, month: Month) -> Option<Date> {
     Date::from_calendar_date(year, month, month.length(year)).ok()
 }
 
-/// A day or month without its year.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PartialDate {
-    pub(super) month: Month,
-    day: Option<u8>,
-}
-
 /// The first "November 10", "10. November" or "in October" that is not the end of a span.
-pub(super) fn partial_date(asked: &[String]) -> Option<PartialDate> {
-    let day = |word: Option<&String>| {
-        let word = word?.trim_end_matches(|c: char| c.is_alphabetic());
-        word.parse::<u8>().ok().filter(|day| (1..=31).contains(day))
-    };
-    (0..asked.len()).find_map(|at| {
-        let month = month_named(&asked[at])?;
-        let before = |count: usize| at.checked_sub(count).and_then(|at| asked.get(at));
-        let is = |word: Option<&String>, list: &[&str]| word.is_some_and(|word| list.contains(&word.as_str()));
-        let lead = if is(before(1), &["of"]) { 2 } else { 1 };
-        let (day_before, day_after) = (day(before(lead)), day(asked.get(at + 1)));
-        let from = if day_before.is_some() { before(lead + 1) } else { before(1) };
-        let day = day_before.or(day_after);
-        let is_named = day.is_some() || is(before(1), &["in", "im", "of", "for", "für"]);
-        (is_named && !is(from, SPANS)).then_some(PartialDate { month, day })
-    })
+pub(super) fn partial_date(question: &str) -> Option<PartialDate> {
+    partial_dates_in(question).into_iter().find(|date| !ends_span(question, date.span.start))
 }
 
 /// The latest such day or month that is not in the future.
-fn without_year(asked: &[String], today: Date) -> Option<DayOrMonth> {
-    let PartialDate { month, day } = partial_date(asked)?;
+fn without_year(question: &str, today: Date) -> Option<DayOrMonth> {
+    let PartialDate { month, day, .. } = partial_date(question)?;
     let of = |year: i32| {
         let first = Date::from_calendar_date(year, month, day.unwrap_or(1)).ok().filter(|first| *first <= today)?;
         Some(if day.is_some() { DayOrMonth::Day(first) } else { DayOrMonth::Month { year, month } })

@@ -5,9 +5,9 @@
 //! Pure, by word lists; rare phrases are misjudged.
 //! Not here: the day that a question means (`temporal_expr`), versions named by a year, date or number (`versions`).
 
-use super::near_duplicates::words;
-use super::temporal_expr::relative_offset;
+use super::temporal_expr::{LAST, relative_offset};
 use ragonite_base::Language;
+use ragonite_base::text::{SentenceWord, lower_words, sentence_words};
 
 /// Words about an earlier version.
 const PAST: &[&str] = &[
@@ -178,11 +178,8 @@ const AGES: [&str; 17] = [
     "wochen", "tage", "so", "zu",
 ];
 
-/// Words that are no nouns, in addition to function words.
-const NO_NOUN: [&str; 20] = [
-    "but", "enough", "it", "its", "he", "she", "they", "this", "that", "these", "those", "their", "now", "already",
-    "because", "then", "aber", "genug", "dieser", "diese",
-];
+/// Words that are no nouns, in addition to stop words.
+const NO_NOUN: [&str; 3] = ["enough", "already", "genug"];
 
 /// Which versions a question is about if it names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,7 +198,7 @@ pub(super) enum TemporalIntent {
 
 impl TemporalIntent {
     pub(super) fn of(question: &str) -> Self {
-        let asked: Vec<String> = words(question).collect();
+        let asked: Vec<String> = lower_words(question).collect();
         let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
         let is_thing = |at: usize| {
             asked[at] == "change" && asked.get(at + 1).is_some_and(|next| OF_CHANGE.contains(&next.as_str()))
@@ -209,7 +206,7 @@ impl TemporalIntent {
         if (0..asked.len()).any(|at| CHANGE.contains(&asked[at].as_str()) && !is_thing(at)) {
             return Self::Changes;
         }
-        let read = read_words(question);
+        let read = sentence_words(question);
         let language = Language::of(question);
         let is_past = |at: usize| is_old_thing(&read[at..], at.checked_sub(1).map(|at| &read[at]), language);
         if has(FIRST) || is_of_first_version(&asked) {
@@ -283,7 +280,7 @@ fn is_once(asked: &[String], language: Language) -> bool {
     let is_alone = |at: usize| match asked.get(at + 1).map(String::as_str) {
         None => true,
         Some("than" | "als" | "of" | "von") => false,
-        Some(next) => language == Language::German || language.is_function_word(next),
+        Some(next) => language == Language::German || language.is_stop_word(next),
     };
     let is_before = |at: usize| asked[at] == "before" && at + 1 == asked.len();
     let was_so = |at: usize| {
@@ -296,53 +293,20 @@ fn is_once(asked: &[String], language: Language) -> bool {
     may_be_once && (is_past_tense(asked, language) || (0..asked.len()).any(was_so))
 }
 
-/// A word of a question.
-struct Word {
-    /// In lower case, without a genitive `'s`.
-    word: String,
-    capital: Capital,
-    /// Punctuation follows, so the next word is not adjacent.
-    ends: bool,
-}
-
-/// Capitalization of a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Capital {
-    /// Inside the question: a name, or in German any noun.
-    Inside,
-    /// At the beginning of the question, where it tells nothing.
-    First,
-    None,
-}
-
-fn read_words(question: &str) -> Vec<Word> {
-    let pieces = question.split_whitespace().enumerate();
-    let words = pieces.map(|(at, piece)| {
-        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        let bare = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        let capital = match (word.starts_with(char::is_uppercase), at) {
-            (false, _) => Capital::None,
-            (true, 0) => Capital::First,
-            (true, _) => Capital::Inside,
-        };
-        Word { word: bare.to_lowercase(), capital, ends: piece.ends_with(|c: char| !c.is_alphanumeric()) }
-    });
-    words.collect()
-}
-
 /// Whether the words begin with "old" and a noun: "the old limit", "older rules". "The Old Harbour" is a name.
-fn is_old_thing(words: &[Word], before: Option<&Word>, language: Language) -> bool {
+fn is_old_thing(words: &[SentenceWord<'_>], before: Option<&SentenceWord<'_>>, language: Language) -> bool {
     let [old, next, ..] = words else { return false };
+    let (word, noun) = (old.text.to_lowercase(), next.text.to_lowercase());
     let is_old = match language {
-        Language::English => ENGLISH_OLD.contains(&old.word.as_str()),
+        Language::English => ENGLISH_OLD.contains(&word.as_str()),
         // Without an ending a verb may follow, as in "alt geworden".
-        Language::German if old.word == "alt" => next.capital == Capital::Inside,
-        Language::German => GERMAN_OLD.contains(&old.word.as_str()),
+        Language::German if word == "alt" => next.has_capital(),
+        Language::German => GERMAN_OLD.contains(&word.as_str()),
     };
-    let is_age = before.is_some_and(|before| AGES.contains(&before.word.as_str()));
-    let says_nothing = language.is_function_word(&next.word) && next.word != "one";
-    let is_noun = !next.word.is_empty() && !says_nothing && !NO_NOUN.contains(&next.word.as_str());
-    is_old && !is_age && is_noun && !old.ends && old.capital != Capital::Inside
+    let is_age = before.is_some_and(|before| AGES.contains(&before.text.to_lowercase().as_str()));
+    let is_noun = !language.is_stop_word(&noun) && !NO_NOUN.contains(&noun.as_str());
+    let is_name = old.has_capital() && !old.begins_sentence;
+    is_old && !is_age && is_noun && !old.ends && !is_name
 }
 
 const YEARS: &[&str] = &["year", "jahr", "jahres", "jahrs"];
@@ -351,11 +315,11 @@ const YEARS: &[&str] = &["year", "jahr", "jahres", "jahrs"];
 const SHORTER: &[&str] = &["week", "month", "quarter", "woche", "monat", "monats", "quartal", "quartals"];
 
 /// Whether the words begin with "last year" or another of `times`, and not with "last year of".
-fn is_last(words: &[Word], times: &[&str]) -> bool {
+fn is_last(words: &[SentenceWord<'_>], times: &[&str]) -> bool {
     let [last, time, rest @ ..] = words else { return false };
-    let is_old = matches!(last.word.as_str(), "last" | "letztes" | "letzten" | "letztem" | "letzte" | "letzter");
-    let of_something = rest.first().is_some_and(|next| matches!(next.word.as_str(), "of" | "des" | "der"));
-    is_old && times.contains(&time.word.as_str()) && !last.ends && !of_something
+    let is_one_of = |word: &SentenceWord<'_>, list: &[&str]| list.contains(&word.text.to_lowercase().as_str());
+    let of_something = rest.first().is_some_and(|next| is_one_of(next, &["of", "des", "der"]));
+    is_one_of(last, LAST) && is_one_of(time, times) && !last.ends && !of_something
 }
 
 #[cfg(test)]

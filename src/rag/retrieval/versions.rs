@@ -16,10 +16,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use time::{Date, Month};
 
-use super::near_duplicates::{Candidate, MAX_WORDS, has_digit, is_near_duplicate, minhash, words};
+use super::near_duplicates::{Candidate, MAX_WORDS, is_near_duplicate, minhash};
 use super::temporal_expr::{Resolution, ResolvedDate, partial_date};
 use super::temporal_intent::{TemporalIntent, is_past_tense};
-use ragonite_base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, month_named, page_number};
+use ragonite_base::text::{NAME_JOINS, has_digit, is_identifier, lower_words, month_named, split_words};
+use ragonite_base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, page_number};
 use ragonite_document::evidence::Kind;
 
 /// Words in a title or path that tell that a page is not in use.
@@ -249,9 +250,9 @@ impl QueryFeatures {
     }
 
     fn of(question: &str) -> Self {
-        let in_order: Vec<String> = words(question).collect();
+        let in_order: Vec<String> = lower_words(question).collect();
         let mentions = dates_in(question);
-        let month = if mentions.is_empty() { partial_date(&in_order).map(|yearless| yearless.month) } else { None };
+        let month = if mentions.is_empty() { partial_date(question).map(|date| date.month) } else { None };
         let tells_what_was = is_past_tense(&in_order, Language::of(question));
         let words: HashSet<String> = in_order.into_iter().collect();
         // The year of a full date does not name every version of that year.
@@ -262,9 +263,9 @@ impl QueryFeatures {
         Self {
             compares: words.iter().any(|word| COMPARING.contains(&word.as_str())),
             words,
-            figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
-            marks: identifiers(&without_tickets(question)).chain(numbered(question)).collect(),
-            years: identifiers(&rest).collect(),
+            figures: version_words(&rest).filter(|word| is_version_mark(word) || is_identifier(word)).collect(),
+            marks: version_marks(&without_tickets(question)).chain(numbered(question)).collect(),
+            years: version_marks(&rest).collect(),
             dates,
             month,
             about: TemporalIntent::of(question),
@@ -285,8 +286,8 @@ impl QueryFeatures {
     /// Whether the question names the year, date or number of a version.
     fn names(&self, hit: &Candidate<'_>) -> bool {
         // A year in a file name is usually part of its date.
-        let of_file = identifiers(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
-        let by_title = identifiers(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
+        let of_file = version_marks(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
+        let by_title = version_marks(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
         let by_date = day(hit).is_some_and(|day| {
             self.dates.iter().any(|read| read.has(day))
                 || self.years.contains(&day.year().to_string())
@@ -298,15 +299,15 @@ impl QueryFeatures {
     /// Whether the question has a version number or a name with digits that this version has and the newest lacks:
     /// "failures with build 3.1".
     fn has_figure_of(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
-        let other = tokens(newest.content);
-        tokens(hit.content).iter().any(|word| self.figures.contains(word) && !other.contains(word))
+        let other: HashSet<String> = version_words(newest.content).collect();
+        version_words(hit.content).any(|word| self.figures.contains(&word) && !other.contains(&word))
     }
 
     /// Whether the question may be about this version rather than the newest.
     fn may_be_about(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
         let has_of_its_own = || {
-            let other: HashSet<String> = words(newest.content).collect();
-            words(hit.content).any(|word| self.words.contains(&word) && !other.contains(&word))
+            let other: HashSet<String> = lower_words(newest.content).collect();
+            lower_words(hit.content).any(|word| self.words.contains(&word) && !other.contains(&word))
         };
         self.about != TemporalIntent::Now || hit.title != newest.title || self.names(hit) || has_of_its_own()
     }
@@ -330,7 +331,7 @@ impl TablePosition {
         (!title.is_empty()).then(|| Self {
             space: hit.space.map(str::to_owned),
             title,
-            heading: words(hit.heading).collect(),
+            heading: lower_words(hit.heading).collect(),
             kind: hit.kind,
             table: hit.table,
             row: hit.row,
@@ -366,26 +367,18 @@ fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
 /// versions have exactly the same title.
 fn stem(title: &str) -> Vec<String> {
     let is_of_a_series = dates_in(title).iter().any(|date| !date.readings.is_empty());
-    let tokens = tokens(title);
-    let last = tokens.iter().rposition(|token| !NOT_IN_USE.contains(&token.as_str())).map_or(0, |at| at + 1);
-    tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_identifier(token)).collect()
+    let words: Vec<String> = version_words(title).collect();
+    let last = words.iter().rposition(|word| !NOT_IN_USE.contains(&word.as_str())).map_or(0, |at| at + 1);
+    words.into_iter().take(last).filter(|word| is_of_a_series || !is_version_mark(word)).collect()
 }
 
-/// Years and version numbers in a text.
-fn identifiers(text: &str) -> impl Iterator<Item = String> {
-    tokens(text).into_iter().filter(|token| is_identifier(token))
-}
-
-/// Identifiers for "version 9" and "release 12": `v9`, `v12`.
-fn numbered(question: &str) -> impl Iterator<Item = String> {
-    let words = tokens(question);
+/// Version marks for "version 9" and "release 12": `v9`, `v12`.
+fn numbered(question: &str) -> Vec<String> {
+    let words: Vec<String> = version_words(question).collect();
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
-    let mark = move |at: usize| {
-        let is_named = matches!(words[at].as_str(), "version" | "release" | "v" | "fassung" | "ausgabe" | "revision");
-        let number = words.get(at + 1).filter(|next| is_named && is_number(next))?;
-        Some(format!("v{number}"))
-    };
-    (0..tokens(question).len()).filter_map(mark)
+    let is_named = |word: &str| matches!(word, "version" | "release" | "v" | "fassung" | "ausgabe" | "revision");
+    let pairs = words.windows(2).filter(|pair| is_named(&pair[0]) && is_number(&pair[1]));
+    pairs.map(|pair| format!("v{}", pair[1])).collect()
 }
 
 /// The last part of a path or address without its file extension.
@@ -400,7 +393,6 @@ const LEAST_TICKET: usize = 3;
 /// A text without tickets such as `OXT-2023` and `CVE-2024-3094`, whose numbers are no years.
 fn without_tickets(text: &str) -> String {
     let is_ticket = |word: &&str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let (name, number) = word.split_once('-').unwrap_or_default();
         let is_name = name.len() >= LEAST_TICKET && name.chars().all(|c| c.is_ascii_uppercase());
         // "DEC-2024" is a month.
@@ -409,34 +401,33 @@ fn without_tickets(text: &str) -> String {
             && !number.is_empty()
             && number.chars().all(|c| c.is_ascii_digit() || c == '-')
     };
-    text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
+    let words = split_words(text, NAME_JOINS).map(|word| word.text);
+    words.filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Words in lower case; version numbers stay whole.
-pub(super) fn tokens(text: &str) -> Vec<String> {
-    let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
-    let pieces = pieces.map(|piece| piece.trim_matches('.')).filter(|piece| !piece.is_empty());
-    pieces.map(str::to_lowercase).collect()
+pub(super) fn version_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text, &['.']).map(|word| word.text.to_lowercase())
 }
 
-/// Whether a word of a title identifies a version: a year, `v2`, `9.0.2`. A bare number may as well tell machines
+/// Whether a word of a title tells versions apart: a year, `v2`, `9.0.2`. A bare number may as well tell machines
 /// apart.
-pub(super) fn is_identifier(token: &str) -> bool {
+pub(super) fn is_version_mark(word: &str) -> bool {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
     };
-    let is_year = token.len() == 4 && is_number(token) && (token.starts_with("19") || token.starts_with("20"));
-    is_year || token.strip_prefix('v').is_some_and(is_number) || (token.contains('.') && is_number(token))
+    let is_year = word.len() == 4 && is_number(word) && (word.starts_with("19") || word.starts_with("20"));
+    is_year || word.strip_prefix('v').is_some_and(is_number) || (word.contains('.') && is_number(word))
 }
 
-/// Whether a word names one of several things: `3.1`, `b2`, not `10`.
-fn is_name(token: &str) -> bool {
-    is_identifier(token) || (has_digit(token) && token.contains(char::is_alphabetic))
+/// Years and version numbers in a text.
+fn version_marks(text: &str) -> impl Iterator<Item = String> {
+    version_words(text).filter(|word| is_version_mark(word))
 }
 
 fn without_figures(text: &str) -> BTreeSet<u64> {
     let masked: Vec<String> =
-        words(text).take(MAX_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
+        lower_words(text).take(MAX_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
     minhash(&masked)
 }
 
@@ -481,8 +472,9 @@ fn by_number(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
 }
 
 fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
-    let in_use =
-        |hit: &Candidate<'_>| !words(hit.title).chain(words(hit.url)).any(|word| NOT_IN_USE.contains(&word.as_str()));
+    let in_use = |hit: &Candidate<'_>| {
+        !lower_words(hit.title).chain(lower_words(hit.url)).any(|word| NOT_IN_USE.contains(&word.as_str()))
+    };
     Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
 }
 
@@ -500,7 +492,7 @@ fn number(url: &str) -> Option<u64> {
 
 /// Compares the numbers of two texts that differ in nothing else: `report-9.0.2` and `report-9.0.10`.
 fn by_figures(a: &str, b: &str) -> Option<Ordering> {
-    let (words_of_a, words_of_b): (Vec<String>, Vec<String>) = (words(a).collect(), words(b).collect());
+    let (words_of_a, words_of_b): (Vec<String>, Vec<String>) = (lower_words(a).collect(), lower_words(b).collect());
     if words_of_a.len() != words_of_b.len() {
         return None;
     }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ragonite::base::{CancelToken, Language, clean_text};
+use ragonite::base::{CancelToken, Language};
 use ragonite::inference::{
     CompareRequest, Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder,
     InferenceError, Measure, PromptPart, Recompute, Sampling, ScoreRequest, SpecialTokens, TextRole, resident_memory,

@@ -17,7 +17,7 @@ pub(super) fn embedder(
     cancel: &CancelToken,
 ) -> Result<Arc<dyn Embed>, Failure> {
     match id {
-        None => start.embedder(cancel),
+        None => Ok(start.embedder(cancel)?),
         Some(id) => Ok(load_embedder(start.catalog.model(id)?, &start.folders(), start.device, cancel)?),
     }
 }

@@ -8,7 +8,7 @@
 use time::Date;
 use time::macros::format_description;
 
-use super::{DayOrMonth, dates_in, month_named};
+use super::{DayOrMonth, dates_in, month_named, words};
 
 /// The day of the source's date field in any form, else the day in the last path component of the first of `names` that
 /// has one; else the month, in the same order.
@@ -32,10 +32,9 @@ fn day_of(date: &str) -> Option<Date> {
 
 /// A day with a month name: the first month name, the first number of one or two digits, the first of four.
 fn spelled_day(date: &str) -> Option<Date> {
-    let words = || date.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let month = words().find_map(month_named)?;
-    let day = words().find(|word| word.len() <= 2)?.parse().ok()?;
-    let year = words().find(|word| word.len() == 4)?.parse().ok()?;
+    let month = words(date).find_map(month_named)?;
+    let day = words(date).find(|word| word.len() <= 2)?.parse().ok()?;
+    let year = words(date).find(|word| word.len() == 4)?.parse().ok()?;
     Date::from_calendar_date(year, month, day).ok()
 }
 

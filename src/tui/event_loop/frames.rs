@@ -3,7 +3,7 @@
 //! Takes events with their time, gives the time of the next frame. Input of the user is drawn at once; tokens and
 //! progress are collected for [`FRAME`].
 //! Invariants: no frame without a change; a flood of events delays a frame by two frame times at most.
-//! Not here: drawing (`tui`), waiting (`interactive`).
+//! Not here: drawing (`draw`), waiting (`event_loop`).
 
 use std::time::{Duration, Instant};
 

@@ -1,16 +1,19 @@
 //! Dates in texts, and their spellings.
 //!
 //! Takes a text, gives the days and months named in it; takes a day or month, gives its spellings in English and German
-//! texts.
-//! Invariants: pure; every span lies in the text; spans are ordered and do not overlap; every day exists. A version or
-//! an address is no date: digits are a date only with a valid day, month and year, and not behind a word such as
-//! `version`. Two readings are given if nothing tells day from month, as in `3/4/2015`.
-//! Not here: days without a year, times of day, `last Monday`; which spellings a domain has (`index`).
+//! texts. It reads `2013-06-22`, `22.6.2013`, `6/22/2013`, `2013-06`, and months by name in both languages.
+//! Invariants: every span lies in the text; spans are ordered and do not overlap; every day exists. Digits and dots with
+//! a year of two digits may be a version, so they are a date only behind a word such as `on`, or if they begin with a
+//! day above 12 and no name stands before them. Two readings are given if nothing tells day from month, as in
+//! `3/4/2015`.
+//! Not here: times of day, `last Monday` (`rag::retrieval`); which spellings a domain has (`index`).
 
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 
 use time::{Date, Month};
+
+use super::{is_stop_word, split_words};
 
 /// Names and abbreviations of the months in English and German, in lower case; the English name first.
 const MONTHS: [&[&str]; 12] = [
@@ -34,66 +37,11 @@ const YEARS: RangeInclusive<i32> = 1900..=2099;
 /// First year that two digits can mean.
 const FIRST_SHORT_YEAR: i32 = 1970;
 
-/// Words behind which digits with dots are a version.
-const VERSION_WORDS: &[&str] = &[
-    "version",
-    "versions",
-    "versionen",
-    "ver",
-    "v",
-    "release",
-    "releases",
-    "rev",
-    "revision",
-    "build",
-    "kernel",
-    "driver",
-    "treiber",
-    "tag",
-    "branch",
-    "ip",
-];
+/// Words before a day; digits behind them are no version.
+const BEFORE_DAY: [&str; 5] = ["on", "am", "den", "dem", "zum"];
 
-/// Words behind which digits are a date, even with a two-digit year.
-const DATE_WORDS: &[&str] = &[
-    "on",
-    "dated",
-    "date",
-    "am",
-    "den",
-    "dem",
-    "zum",
-    "datum",
-    "meeting",
-    "call",
-    "minutes",
-    "agenda",
-    "treffen",
-    "sitzung",
-    "besprechung",
-    "protokoll",
-    "termin",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "montag",
-    "dienstag",
-    "mittwoch",
-    "donnerstag",
-    "freitag",
-    "samstag",
-    "sonntag",
-];
-
-/// Words behind which digits are a date or a version: a date if the day is at least [`LEAST_CLEAR_DAY`].
-const WEAK_WORDS: &[&str] = &[
-    "of", "from", "since", "until", "till", "by", "before", "after", "between", "and", "to", "for", "the", "vom",
-    "von", "seit", "bis", "ab", "vor", "nach", "und", "zwischen", "für",
-];
+/// Words before a month without day and year, as in "in May".
+const BEFORE_MONTH: [&str; 5] = ["in", "im", "of", "for", "für"];
 
 /// The first day of the month with which no version begins.
 const LEAST_CLEAR_DAY: u8 = 13;
@@ -125,6 +73,17 @@ pub struct DateMention {
     pub span: Range<usize>,
     /// Its readings: one, or two if nothing tells day from month.
     pub readings: Vec<DayOrMonth>,
+}
+
+/// A day of any year, or a month of any year.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartialDate {
+    /// Byte range in the text.
+    pub span: Range<usize>,
+    /// The month.
+    pub month: Month,
+    /// The day of the month; none for a whole month.
+    pub day: Option<u8>,
 }
 
 impl DayOrMonth {
@@ -202,9 +161,7 @@ impl DayOrMonth {
         spellings.retain(|spelling| seen.insert(spelling.clone()));
         spellings
     }
-}
 
-impl DayOrMonth {
     /// Whether it is or contains this day.
     #[must_use]
     pub fn has(self, day: Date) -> bool {
@@ -226,32 +183,20 @@ pub fn month_named(word: &str) -> Option<Month> {
 /// The dates in a text.
 #[must_use]
 pub fn dates_in(text: &str) -> Vec<DateMention> {
-    let text = Text { text, words: words(text) };
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < text.words.len() {
-        match text.date_at(at) {
-            Some((mention, words)) => {
-                found.push(mention);
-                at += words;
-            }
-            None => at += 1,
-        }
-    }
-    found
+    Text::of(text).read().dates
 }
 
-/// Byte ranges of runs of letters and digits.
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut words: Vec<Range<usize>> = Vec::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
-        let end = at + c.len_utf8();
-        match words.last_mut() {
-            Some(last) if last.end == at => last.end = end,
-            _ => words.push(at..end),
-        }
-    }
-    words
+/// The dates without a year in a text: "November 10", "in November".
+#[must_use]
+pub fn partial_dates_in(text: &str) -> Vec<PartialDate> {
+    Text::of(text).read().partial
+}
+
+/// What a text has, in order.
+#[derive(Default)]
+struct Found {
+    dates: Vec<DateMention>,
+    partial: Vec<PartialDate>,
 }
 
 /// A text with its words.
@@ -260,18 +205,77 @@ struct Text<'a> {
     words: Vec<Range<usize>>,
 }
 
+/// A month name with the numbers around it.
+struct NamedDate {
+    day: Option<u8>,
+    month: Month,
+    year: Option<i32>,
+    /// Its number of words.
+    words: usize,
+}
+
+impl NamedDate {
+    fn with_year(&self) -> Option<DayOrMonth> {
+        let (year, month) = (self.year?, self.month);
+        match self.day {
+            Some(day) => Date::from_calendar_date(year, month, day).ok().map(DayOrMonth::Day),
+            None => Some(DayOrMonth::Month { year, month }),
+        }
+    }
+}
+
 impl<'a> Text<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, words: split_words(text, &[]).map(|word| word.span()).collect() }
+    }
+
+    fn read(&self) -> Found {
+        let mut found = Found::default();
+        // The first word after the last date without a year, which a date with a year may overlap: "May, 22 June 2013".
+        let mut free = 0;
+        let mut at = 0;
+        while at < self.words.len() {
+            let named = self.named(at);
+            if let Some((mention, words)) = self.date_at(at, named.as_ref()) {
+                if at < free {
+                    found.partial.pop();
+                }
+                found.dates.push(mention);
+                at += words;
+                continue;
+            }
+            if let Some((partial, words)) = named.filter(|_| at >= free).and_then(|named| self.partial_at(at, named)) {
+                found.partial.push(partial);
+                free = at + words;
+            }
+            at += 1;
+        }
+        found
+    }
+
     fn word(&self, at: usize) -> Option<&'a str> {
         self.words.get(at).map(|word| &self.text[word.clone()])
     }
 
     /// The date that begins with word `at`, and its number of words.
-    fn date_at(&self, at: usize) -> Option<(DateMention, usize)> {
-        let named = self.named(at).map(|(date, words)| (vec![date], words));
+    fn date_at(&self, at: usize, named: Option<&NamedDate>) -> Option<(DateMention, usize)> {
+        let named = named.and_then(|named| Some((vec![named.with_year()?], named.words)));
         let (readings, words) = named.or_else(|| self.in_digits(at))?;
-        let span = self.words[at].start..self.words[at + words - 1].end;
+        let span = self.span(at, words);
         let readings = (self.stands_alone(&span) && !readings.is_empty()).then_some(readings)?;
         Some((DateMention { span, readings }, words))
+    }
+
+    /// The date without a year that begins with word `at`. Without a day only a word such as "in" tells May from "may".
+    fn partial_at(&self, at: usize, named: NamedDate) -> Option<(PartialDate, usize)> {
+        let NamedDate { day, month, year, words } = named;
+        let is_month = || self.before(at).is_some_and(|word| BEFORE_MONTH.contains(&word.as_str()));
+        (year.is_none() && (day.is_some() || is_month()))
+            .then(|| (PartialDate { span: self.span(at, words), month, day }, words))
+    }
+
+    fn span(&self, at: usize, words: usize) -> Range<usize> {
+        self.words[at].start..self.words[at + words - 1].end
     }
 
     /// Whether no digits or letters are joined to the span on either side.
@@ -285,26 +289,25 @@ impl<'a> Text<'a> {
         !joined_before && !joined_behind
     }
 
-    /// A date with a month name: `June 22nd, 2013`, `22. Juni 2013`, `22 of June 2013`, `June 2013`.
-    fn named(&self, at: usize) -> Option<(DayOrMonth, usize)> {
-        let next = |from: usize| self.near(from).then(|| self.word(from + 1)).flatten();
-        let month_at = |at: usize| self.word(at).and_then(month_named);
-        if let Some(month) = month_at(at) {
-            if let Some(year) = next(at).and_then(full_year) {
-                return Some((DayOrMonth::Month { year, month }, 2));
-            }
-            let day = next(at).and_then(day_of_month)?;
-            let year = next(at + 1).and_then(full_year)?;
-            return Some((DayOrMonth::Day(Date::from_calendar_date(year, month, day).ok()?), 3));
+    /// A date with a month name: `June 22nd, 2013`, `22. Juni 2013`, `22 of June 2013`, `June 2013`, `June 22`.
+    fn named(&self, at: usize) -> Option<NamedDate> {
+        let next = |at: usize| self.near(at).then_some(at + 1);
+        let day_at = |at: usize| self.word(at).and_then(day_of_month);
+        let (mut last, mut day) = (at, day_at(at));
+        if day.is_some() {
+            last = next(last)?;
+            last = if self.word(last)?.eq_ignore_ascii_case("of") { next(last)? } else { last };
         }
-        let day = self.word(at).and_then(day_of_month)?;
-        let lead = if next(at)?.eq_ignore_ascii_case("of") { 2 } else { 1 };
-        if lead == 2 && !self.near(at + 1) {
-            return None;
+        let month = self.word(last).and_then(month_named)?;
+        if day.is_none()
+            && let Some(at) = next(last)
+            && let Some(behind) = day_at(at)
+        {
+            (last, day) = (at, Some(behind));
         }
-        let month = month_at(at + lead)?;
-        let year = next(at + lead).and_then(full_year)?;
-        Some((DayOrMonth::Day(Date::from_calendar_date(year, month, day).ok()?), lead + 2))
+        let year = next(last).and_then(|at| full_year(self.word(at)?));
+        last += usize::from(year.is_some());
+        Some(NamedDate { day, month, year, words: last - at + 1 })
     }
 
     /// Whether this word and the next are adjacent.
@@ -324,8 +327,7 @@ impl<'a> Text<'a> {
         let join = joined(at)?;
         let (first, second) = (number(self.word(at)?)?, number(self.word(at + 1)?)?);
         if joined(at + 1) != Some(join) || !matches!(join, '.' | '-' | '/') {
-            let months = month_in_digits(join, first, second);
-            return (!self.is_version(at)).then_some((months, 2)).filter(|(months, _)| !months.is_empty());
+            return Some((month_in_digits(join, first, second), 2));
         }
         let third = number(self.word(at + 2)?)?;
         let readings = match (join, first.digits, third.digits) {
@@ -338,32 +340,22 @@ impl<'a> Text<'a> {
             DayOrMonth::Day(date) => Some(date.day()),
             DayOrMonth::Month { .. } => None,
         });
-        let is_date = if first.digits == 4 || third.digits == 4 {
-            !self.is_version(at)
-        } else {
-            self.leads_to_date(at, day.max().unwrap_or_default())
-        };
-        Some((readings, 3)).filter(|(readings, _)| is_date && !readings.is_empty())
+        let may_be_version = join == '.' && third.digits == 2;
+        let is_date = !may_be_version || self.leads_to_date(at, day.max().unwrap_or_default());
+        is_date.then_some((readings, 3))
     }
 
     fn before(&self, at: usize) -> Option<String> {
         self.word(at.checked_sub(1)?).map(str::to_lowercase)
     }
 
-    fn is_version(&self, at: usize) -> bool {
-        self.before(at).is_some_and(|word| VERSION_WORDS.contains(&word.as_str()))
-    }
-
-    /// Whether the word before digits with a two-digit year marks a date; without such a word they may be a version.
+    /// Whether the word before digits with a two-digit year marks a date; behind a name they may be a version.
     fn leads_to_date(&self, at: usize, day: u8) -> bool {
-        let clear = day >= LEAST_CLEAR_DAY;
-        let Some(word) = self.before(at) else { return clear };
+        let is_clear = day >= LEAST_CLEAR_DAY;
+        let Some(word) = self.before(at) else { return is_clear };
         let gap = &self.text[self.words[at - 1].end..self.words[at].start];
-        if DATE_WORDS.contains(&word.as_str()) {
-            return true;
-        }
         let stands_apart = gap.chars().any(|c| !c.is_whitespace());
-        clear && (stands_apart || WEAK_WORDS.contains(&word.as_str())) && !VERSION_WORDS.contains(&word.as_str())
+        BEFORE_DAY.contains(&word.as_str()) || (is_clear && (stands_apart || is_stop_word(&word)))
     }
 }
 
@@ -489,10 +481,22 @@ mod tests {
     }
 
     #[test]
+    fn a_date_without_a_year_has_a_day_or_a_word_before_it() {
+        let read = |text| partial_dates_in(text).into_iter().map(|date| (date.day, date.month)).collect::<Vec<_>>();
+        for text in ["on November 10?", "am 10. November", "the 10th of November", "November 10, 12 boats"] {
+            assert_eq!(read(text), [(Some(10), Month::November)], "{text}");
+        }
+        assert_eq!((read("in May, 22 June 2013"), dates_in("in May, 22 June 2013").len()), (Vec::new(), 1));
+        assert_eq!(read("in May and im Juni"), [(None, Month::May), (None, Month::June)]);
+        for text in ["May the crane lift 10 tons?", "on November 10, 2024", "a marching band", "10 boats", ""] {
+            assert_eq!(read(text), [], "{text}");
+        }
+    }
+
+    #[test]
     fn versions_addresses_and_fractions_are_no_dates() {
         for text in [
             "version 7.1.15",
-            "Version 22.6.2013",
             "v7.1.15",
             "Kolmet 7.1.15",
             "Linux 4.4.19 and QEMU 2.6.22",
