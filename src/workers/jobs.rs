@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use ragonite_app::JobId;
-use ragonite_base::{CancelSource, CancelToken};
+use ragonite_base::{CancelSource, CancelToken, Millis};
 
 /// The jobs of this run of the program.
 #[derive(Debug, Default)]
@@ -28,7 +29,15 @@ pub(super) struct WorkGuard {
     pub(super) job: JobId,
     /// Its cancellation.
     pub(super) cancel: CancelToken,
+    queued: Instant,
     active: Arc<AtomicUsize>,
+}
+
+impl WorkGuard {
+    /// Time since the job was queued.
+    pub(super) fn elapsed(&self) -> Millis {
+        self.queued.elapsed().into()
+    }
 }
 
 impl Drop for WorkGuard {
@@ -42,7 +51,7 @@ impl JobRegistry {
     pub(super) fn begin(&mut self, job: JobId) -> WorkGuard {
         let work = self.jobs.entry(job).or_default();
         work.active.fetch_add(1, Ordering::AcqRel);
-        WorkGuard { job, cancel: work.source.token(), active: Arc::clone(&work.active) }
+        WorkGuard { job, cancel: work.source.token(), queued: Instant::now(), active: Arc::clone(&work.active) }
     }
 
     /// Registers a new explanation of a turn, which an earlier cancelled one must not cancel.

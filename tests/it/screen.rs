@@ -889,7 +889,7 @@ fn an_explanation_shows_how_far_it_is() {
         let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionAdvanced { job: JobId(1), done: 2, total: 5, clusters },
+            Event::AttributionAdvanced { job: JobId(1), done: 2, total: 5, clusters, elapsed: Millis(40.0) },
         ]);
         stage
     });

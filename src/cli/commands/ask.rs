@@ -9,7 +9,7 @@ use super::json::AskJson;
 use super::output::{Form, Output};
 use super::report;
 use crate::args::Ask;
-use ragonite_app::{App, Event, Phase, Problem};
+use ragonite_app::{App, Event, ExplainProgress, Phase, Problem};
 use ragonite_base::{CancelSource, ConversationId, DomainName};
 use ragonite_history::{History, HistoryError};
 use ragonite_rag::attribution::Method;
@@ -132,8 +132,8 @@ pub(super) fn progress(app: &App, output: &mut Output) {
             _ => "building the prompt".to_owned(),
         },
         Phase::Explaining(_) => {
-            let (done, total) =
-                turn.explaining.as_ref().map_or((0, 0), |explaining| (explaining.done, explaining.total));
+            let ExplainProgress { done, total, .. } =
+                turn.explaining.as_ref().map(|explaining| explaining.progress).unwrap_or_default();
             format!("explaining: {done} of {total} clusters")
         }
     };

@@ -334,6 +334,13 @@ impl Attribution {
         (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
     }
 
+    /// The attribution by similarity that an explanation gave before it was stopped; none where an effect is known.
+    #[must_use]
+    pub fn of_similarities(clusters: &[Cluster]) -> Option<Self> {
+        let are_similar = !clusters.is_empty() && clusters.iter().all(|cluster| cluster.how == Provenance::Similarity);
+        are_similar.then(|| Self { clusters: clusters.to_vec(), ..Self::new(Method::Similarity) })
+    }
+
     /// How many clusters were settled, in a line; none for a complete attribution.
     #[must_use]
     pub fn stopped_after(&self) -> Option<String> {

@@ -60,7 +60,7 @@ fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<
         parts.extend(INTRODUCTION, method_lines(explaining.method, look));
         let stage = Span::styled(stage.to_owned(), theme.accent);
         parts.extend(INTRODUCTION, wrap(&[stage], look.width, &Indent::default()));
-        let done = fraction(explaining.done, explaining.total);
+        let done = fraction(explaining.progress.done, explaining.progress.total);
         parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), theme)));
         parts.push(INTRODUCTION, Line::default());
         if !explaining.clusters.is_empty() {

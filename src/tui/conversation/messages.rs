@@ -10,6 +10,7 @@ texts! { CONVERSATION
     new_text_below(below: usize) = " ↓ new text below ({below}) ", " ↓ neuer Text darunter ({below}) ";
     looking_for_suggestions = "looking for questions to go on with…", "Anschlussfragen werden gesucht…";
     go_on_with = "Go on with:", "Weiter mit:";
+    also_searched_as = "  also searched as: ", "  auch gesucht als: ";
     understood_as = "  understood as: ", "  verstanden als: ";
     asks = "  asks ", "  stellt ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";

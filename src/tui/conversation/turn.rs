@@ -140,6 +140,10 @@ fn question_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         let indent = Indent { first: Span::styled(words.understood_as(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
     }
+    if let Some(text) = record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()) {
+        let indent = Indent { first: Span::styled(words.also_searched_as(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[one_line(text, theme.dim)], width, &indent));
+    }
     if let Some(again) = asked_again(turn, words) {
         let indent = Indent { first: Span::styled(words.asks(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[Span::styled(again, theme.dim)], width, &indent));
