@@ -76,7 +76,7 @@ lint: tools ## check the format, the lints and the features of the crates
 	@sh assets/build/features.sh
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --features hub -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features hub -- -D warnings
 
 clean: ## remove what was built; models and your data stay
 	$(CARGO) clean

@@ -67,8 +67,8 @@ impl App {
         let suggestions = record.trace.suggestions.clone();
         let settings_kept = Some(settings.clone());
         let trace = Trace { settings: settings_kept, domain_settings, variant, suggestions, ..Trace::default() };
-        let (question, text) = (record.question.clone(), record.completed_question.clone());
-        let turn = self.begin(Asked { question, completed: text.clone(), trace, at });
-        self.run_turn(turn, domain, text, Wording::Again, settings)
+        let (question, completed) = (record.question.clone(), record.completed_question.clone());
+        let asked = Asked { question, completed: completed.clone(), trace, at };
+        self.run_turn(asked, domain, Wording::Again { completed }, settings)
     }
 }

@@ -120,7 +120,8 @@ pub enum Effect {
     /// Load a conversation. Answered by `ConversationOpened`.
     OpenConversation(ConversationId),
     /// Answer a question. Answered by `QuestionTranslated` where the documents have another language,
-    /// `QuestionCompleted`, `HitsRetrieved`, `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
+    /// `QuestionCompleted`, `HitsRetrieved`, `PromptBuilt`, `PromptRead`, `AnswerGrew`, and at last `AnswerFinished`,
+    /// `JobFailed` or `JobCanceled`.
     RunTurn { turn: TurnKey, domain: DomainName, request: Box<TurnRequest> },
     /// Generate follow-up questions. Answered by `QuestionsSuggested`.
     Suggest { job: JobId, request: Box<SuggestRequest> },

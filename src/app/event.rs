@@ -425,9 +425,7 @@ impl Event {
             | Self::PromptBuilt { turn, .. }
             | Self::PromptRead { turn, .. }
             | Self::AnswerGrew { turn, .. }
-            | Self::AnswerFinished { turn, .. }
-            | Self::TurnSaved { turn, .. }
-            | Self::SaveFailed { turn, .. } => Some(turn.job()),
+            | Self::AnswerFinished { turn, .. } => Some(turn.job()),
             Self::AttributionAdvanced { job, .. }
             | Self::QuestionsSuggested { job, .. }
             | Self::AttributionFinished { job, .. }

@@ -106,12 +106,14 @@ impl App {
     pub(super) fn show_conversation(&mut self, conversation: OpenConversation) {
         let left = std::mem::replace(&mut self.open.shown, conversation);
         self.open.left.push(left);
-        self.forget_settled();
         self.leave_evidence();
     }
 
     /// Drops the left conversations that have nothing to lose.
     pub(super) fn forget_settled(&mut self) {
+        if self.open.left.is_empty() {
+            return;
+        }
         let unasked = [self.jobs.suggesting, self.jobs.prefetch].map(|job| job.map(|job| job.turn));
         let running: Vec<TurnKey> = [self.jobs.phase.turn()].into_iter().chain(unasked).flatten().collect();
         self.open.left.retain(|left| left.is_unsettled() || running.iter().any(|key| left.has(*key)));

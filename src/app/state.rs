@@ -470,7 +470,9 @@ impl App {
     /// Shows a conversation from memory, where it is more complete than in the history. Returns whether it did.
     fn is_here(&mut self, id: ConversationId) -> bool {
         let shown = &self.open.shown;
-        (shown.is(id) && (self.is_busy_here() || shown.is_unsettled())) || self.return_to_conversation(id)
+        let unasked = [self.jobs.suggesting, self.jobs.prefetch].into_iter().flatten();
+        let works = self.is_busy_here() || unasked.into_iter().any(|job| shown.has(job.turn));
+        (shown.is(id) && (works || shown.is_unsettled())) || self.return_to_conversation(id)
     }
 
     fn domain_opened(&mut self, summary: DomainSummary) -> Vec<Effect> {

@@ -51,32 +51,30 @@ impl App {
             },
             at,
         };
-        let key = self.begin(asked);
-        self.run_turn(key, domain, question.to_owned(), wording, settings)
+        self.run_turn(asked, domain, wording, settings)
     }
 
-    /// Runs a turn that has begun.
+    /// Appends a turn to the conversation and runs it.
     pub(super) fn run_turn(
         &mut self,
-        turn: TurnKey,
+        asked: Asked,
         domain: DomainName,
-        text: String,
         wording: Wording,
         settings: TurnSettings,
     ) -> Vec<Effect> {
+        let (question, today) = (asked.question.clone(), asked.at.to_offset(UtcOffset::UTC).date());
+        let turn = self.begin(asked);
         let mut effects = self.stop_unasked();
         let shown = &self.open.shown;
-        let Some(record) = shown.turn(turn).map(|turn| &turn.record) else { return effects };
         // An edited question is searched alone, because the earlier questions include the one it corrects.
         let first = shown.turn(shown.first_asked(turn)).and_then(|first| first.record.trace.rewrite.as_ref());
         let is_edited = first.map_or(wording == Wording::Edited, |first| first.how == RewriteHow::Edited);
         let request = TurnRequest {
-            question: record.question.clone(),
-            text,
+            question,
             wording,
             past: self.history_before(turn),
             earlier: if is_edited { Vec::new() } else { self.earlier_questions(turn) },
-            today: Some(record.asked_at.to_offset(UtcOffset::UTC).date()),
+            today: Some(today),
             settings,
         };
         effects.push(Effect::RunTurn { turn, domain, request: Box::new(request) });
@@ -104,8 +102,8 @@ impl App {
         self.ready_to_ask().is_ok()
     }
 
-    /// Appends a turn to the conversation and runs it.
-    pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
+    /// Appends a turn to the conversation.
+    fn begin(&mut self, asked: Asked) -> TurnKey {
         self.notes.problem = None;
         if self.turns().is_empty() {
             // The search result would lack the new conversation.
@@ -412,7 +410,7 @@ impl App {
         }
         let mut effects = self.keep_stopped(key);
         self.with_turn(key, |turn| turn.problem = problem);
-        effects.extend(self.rest());
+        self.go_idle();
         effects
     }
 
@@ -435,15 +433,13 @@ impl App {
             turn.add_up_timings();
         });
         let mut effects = self.save(key);
-        effects.extend(self.rest());
+        self.go_idle();
         effects
     }
 
-    /// Goes idle.
-    fn rest(&mut self) -> Vec<Effect> {
+    fn go_idle(&mut self) {
         self.jobs.phase = Phase::Idle;
         self.jobs.canceling = None;
-        Vec::new()
     }
 
     fn save(&mut self, key: TurnKey) -> Vec<Effect> {
@@ -466,6 +462,7 @@ impl App {
         Vec::new()
     }
 
+    /// Changes a turn, without effects.
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {
         if let Some(turn) = self.open.of_mut(key).and_then(|conversation| conversation.turn_mut(key)) {
             change(turn);

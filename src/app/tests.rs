@@ -182,7 +182,7 @@ fn a_question_goes_through_every_stage_and_is_saved() {
     let mut app = opened();
     let effects = app.handle(asked("  who? "));
     let request = run_of(&effects);
-    assert_eq!((request.question.as_str(), request.text.as_str(), request.past.len()), ("who?", "who?", 0));
+    assert_eq!((request.question.as_str(), &request.wording, request.past.len()), ("who?", &Wording::Typed, 0));
     assert_eq!(app.handle(completed(1, "who then?")), []);
     assert_eq!(
         (app.phase(), app.turns()[0].record.completed_question.as_str()),
@@ -209,20 +209,21 @@ fn an_edited_question_is_asked_as_it_stands_and_searched_alone() {
     let text = "who then, if not she?";
     let effects = app.handle(Event::QuestionEdited { text: text.into(), at: NOW });
     let request = run_of(&effects);
-    assert_eq!((request.question.as_str(), request.text.as_str(), request.wording), (text, text, Wording::Edited));
+    assert_eq!((request.question.as_str(), &request.wording), (text, &Wording::Edited));
     assert_eq!((request.past.len(), request.earlier.len()), (1, 0));
     let rewrite = Box::new(ragonite_rag::answer::edited_question(text));
     app.handle(Event::QuestionCompleted { turn: TurnKey(2), rewrite });
     let rewrite = app.turns()[1].record.trace.rewrite.as_ref().unwrap();
     assert_eq!((rewrite.how, app.turns().len()), (RewriteHow::Edited, 2));
     let typed = with_one_turn().handle(asked("and he?"));
-    assert_eq!((run_of(&typed).wording, run_of(&typed).earlier.len()), (Wording::Typed, 1));
+    assert_eq!((&run_of(&typed).wording, run_of(&typed).earlier.len()), (&Wording::Typed, 1));
     // A variant of the edited turn is searched alone, too.
     for event in [retrieved(2), answered(2, "b"), saved(2)] {
         app.handle(event);
     }
     let again = app.handle(Event::AgainWanted { turn: 1, other: Variation::SettingsNow, at: NOW });
-    assert_eq!((run_of(&again).wording, run_of(&again).earlier.len()), (Wording::Again, 0));
+    assert!(matches!(run_of(&again).wording, Wording::Again { .. }));
+    assert_eq!(run_of(&again).earlier, []);
 }
 
 #[test]
@@ -811,7 +812,7 @@ fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
     app.handle(saved(2));
     let effects = app.handle(again(1, Variation::Pick(left_out(4))));
     let request = run_of(&effects);
-    assert_eq!((request.text.as_str(), request.wording), ("what then of q?", Wording::Again));
+    assert_eq!(request.wording, Wording::Again { completed: "what then of q?".into() });
     assert_eq!((request.question.as_str(), &request.earlier[..]), ("and then?", &[EarlierQuestion::from("q")][..]));
     assert_eq!(request.settings.retrieval.picks, [left_out(4)]);
     assert_eq!(request.past.len(), 1, "it is told what the turn was told that it asks again");

@@ -15,7 +15,7 @@ use zip::result::ZipError;
 
 use super::format::{Format, NoFormat, refused};
 use super::reader::{Budget, DocumentReader, LARGEST_FILE, MOST_MEMBERS, Place, Source};
-use super::{DocumentError, export_html};
+use super::{DocumentError, confluence_html};
 use ragonite_base::clean_line;
 
 /// Maximum of members; their list is held in memory.
@@ -133,7 +133,7 @@ impl Archive {
         let folder = index.strip_suffix("index.html").unwrap_or_default();
         let styled = format!("{folder}styles/site.css");
         self.entries.iter().any(|entry| entry.name == styled)
-            && self.start_of(&index, INDEX_LOOK).is_some_and(|start| export_html::is_index(&start))
+            && self.start_of(&index, INDEX_LOOK).is_some_and(|start| confluence_html::is_index(&start))
     }
 
     /// The member of this name, at the top or in the one folder that holds everything.

@@ -13,7 +13,6 @@ use scraper::node::Element;
 
 use super::element::PageSource;
 use ragonite_base::clean_line;
-use ragonite_base::text::has_digit;
 
 /// Maximum of nodes examined per element; a larger one is not a menu.
 const LARGEST: usize = 3_000;
@@ -393,7 +392,7 @@ pub(super) fn changed_on(root: NodeRef<'_, Node>) -> Option<String> {
     };
     let text = text_of(root.descendants().find(is_metadata)?);
     let (_, date) = text.rsplit_once(" on ")?;
-    (date.len() <= LONGEST_DATE && has_digit(date)).then(|| date.to_owned())
+    (date.len() <= LONGEST_DATE && date.contains(|c: char| c.is_ascii_digit())).then(|| date.to_owned())
 }
 
 /// The text of a small element.

@@ -4,7 +4,7 @@
 //! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; unpacking is bounded by a
 //! [`Budget`]; a bad member is an error of that member and never ends the reading. After cancellation nothing more is
 //! emitted, and a reader may stop with an error or a partial document.
-//! Not here: the contents of containers (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
+//! Not here: the contents of containers (`archive`, `mail`, `mailbox`, `confluence_html`, `confluence_xml`, `page`).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -16,7 +16,8 @@ use super::format::{Format, LOOK, NoFormat, ToldBy};
 use super::markup::Dialect;
 use super::page::{self, is_storage};
 use super::{
-    Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
+    Block, Document, DocumentError, OfficeError, confluence_html, confluence_xml, docx, encoding, html, mail, mailbox,
+    markdown,
 };
 use super::{pdf, sheet, text};
 use ragonite_base::{CancelToken, clean_line};
@@ -339,7 +340,7 @@ impl<'v> DocumentReader<'v> {
                 match format {
                     Format::Mailbox => mailbox::read(self, place, source),
                     Format::JsonPages => page::read_several(self, place, source),
-                    Format::ConfluenceEntities => export_xml::read_entities(self, place, source),
+                    Format::ConfluenceEntities => confluence_xml::read_entities(self, place, source),
                     _ => mail::read(self, place, &source.into_bytes(place, &self.cancel)?),
                 }
             }
@@ -355,8 +356,8 @@ impl<'v> DocumentReader<'v> {
         }
         match format {
             Format::Zip => archive.read(self, place),
-            Format::ConfluenceHtmlExport => export_html::read(self, place, archive),
-            Format::ConfluenceXmlExport => export_xml::read(self, place, archive),
+            Format::ConfluenceHtmlExport => confluence_html::read(self, place, archive),
+            Format::ConfluenceXmlExport => confluence_xml::read(self, place, archive),
             _ => self.parse_leaf(place, format, archive.into_source(place)?),
         }
     }
@@ -411,7 +412,7 @@ fn parse_format(
     Ok(match format {
         Format::Html => read_html(&text(bytes)?, cancel),
         Format::Confluence => titled(html::read_fragment(&text(bytes)?, Dialect::Storage, cancel)),
-        Format::ConfluencePage => export_html::read_page(place, &text(bytes)?, cancel)?,
+        Format::ConfluencePage => confluence_html::read_page(place, &text(bytes)?, cancel)?,
         Format::Markdown => markdown::read(&text(bytes)?, cancel),
         Format::Json => page::read_one(place, &text(bytes)?, cancel)?,
         Format::Text => titled(text::read_file(&text(bytes)?)),

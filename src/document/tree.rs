@@ -3,7 +3,7 @@
 //! Takes the source of a page or fragment. It is fed to the parser in pieces, because the parser needs seconds for the
 //! largest pages and cannot be cancelled.
 //! Invariants: the tree equals that of parsing the whole; if cancelled, it is that of a prefix.
-//! Not here: repairs before parsing (`markup`), the meaning of the tree (`html`, `export_html`).
+//! Not here: repairs before parsing (`markup`), the meaning of the tree (`html`, `confluence_html`).
 
 use html5ever::driver::{self, ParseOpts, Parser};
 use html5ever::tendril::{StrTendril, TendrilSink as _};

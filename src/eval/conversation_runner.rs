@@ -13,7 +13,9 @@ use super::{CachedGenerator, EvalError, Question, Used};
 use ragonite_base::{CancelToken, Language};
 use ragonite_inference::{Generate, Sampling};
 use ragonite_rag::answer::{Answer, AnswerEvent, AnswerSettings};
-use ragonite_rag::pipeline::{DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnSettings, answer_searched};
+use ragonite_rag::pipeline::{
+    DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings, answer_searched,
+};
 use ragonite_rag::prompt::HistoryTurn;
 use ragonite_rag::retrieval::{EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
 
@@ -80,7 +82,9 @@ impl<'a> ConversationRunner<'a> {
             }
         };
         let mut engines = BenchmarkEngines::new(asking, Some(self));
-        let answer = answer_searched(&mut engines, &posed.request, &posed.searched, &mut report, cancel)?;
+        // The answer has the language of the typed question, also where the completed one was searched.
+        let request = TurnRequest { question: question.raw.clone(), ..posed.request.clone() };
+        let answer = answer_searched(&mut engines, &request, &posed.searched, &mut report, cancel)?;
         let (conversation, language) = question.thread();
         let turn = HistoryTurn {
             question: question.raw.clone(),

@@ -254,13 +254,14 @@ fn request(
     runner: Option<&ConversationRunner<'_>>,
     question: &Question,
 ) -> Result<TurnRequest, EvalError> {
+    let text = question.query(asking.completion).to_owned();
     let reference = || last(&question.past, asking.past_turns);
     let (past, earlier, wording) = match asking.completion {
-        Completion::Human | Completion::None => (reference(), Vec::new(), Wording::Again),
+        Completion::Human | Completion::None => (reference(), Vec::new(), Wording::Again { completed: text.clone() }),
         Completion::History => {
             let past = reference();
             let earlier = past.iter().map(|turn| EarlierQuestion::from(turn.question.as_str())).collect();
-            (past, earlier, Wording::Again)
+            (past, earlier, Wording::Again { completed: text.clone() })
         }
         Completion::Model => {
             let turns = last(runner.ok_or(EvalError::NoGenerator)?.turns(question), asking.past_turns);
@@ -275,8 +276,7 @@ fn request(
             ..TurnSettings::default()
         },
     };
-    let text = question.query(asking.completion).to_owned();
-    Ok(TurnRequest { question: text.clone(), text, wording, past, earlier, today: None, settings })
+    Ok(TurnRequest { question: text, wording, past, earlier, today: None, settings })
 }
 
 fn scored(asking: Asking<'_>, question: &Question, posed: Posed) -> Asked {

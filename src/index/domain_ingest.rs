@@ -70,13 +70,11 @@ impl<'a> DomainIngest<'a> {
     ) -> Result<IngestReport, IndexError> {
         let domain = NewDomain::default();
         let mut index = Index::open_or_create(self.folder, domain, embedder.identity(), cancel, on_progress)?;
-        if *change != DomainChange::default() {
-            set_domain(self.folder, change)?;
-        }
-        let result = index.ingest(&self.request, embedder, cancel, on_progress);
-        let is_empty = index.summary()?.documents == 0;
+        let changed = if *change == DomainChange::default() { Ok(()) } else { set_domain(self.folder, change) };
+        let result = changed.and_then(|()| index.ingest(&self.request, embedder, cancel, on_progress));
+        let is_empty = index.summary().map(|summary| summary.documents == 0);
         drop(index);
-        if self.is_new && is_empty && !matches!(result, Err(IndexError::Canceled(_))) {
+        if self.is_new && !matches!(result, Err(IndexError::Canceled(_))) && matches!(is_empty, Ok(true)) {
             remove_domain(self.folder)?;
         }
         result

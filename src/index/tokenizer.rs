@@ -91,7 +91,13 @@ impl Word {
 /// The first `most` words of a question without stop words, unless it has no others.
 pub(super) fn question_words(question: &str, language: Language, most: usize) -> Vec<Word> {
     let mut words = words(question, most);
-    let is_kept = |word: &Word| !language.is_stop_word(&word.surface);
+    // In a text in capitals throughout a capital makes no name: "US sites", "board T".
+    let is_loud = !question.contains(char::is_lowercase);
+    let is_name = |word: &Word| {
+        let written = &question[word.at..word.end];
+        !is_loud && !matches!(written, "A" | "I") && written.chars().all(char::is_uppercase)
+    };
+    let is_kept = |word: &Word| !language.is_stop_word(&word.surface) || is_name(word);
     if words.iter().any(is_kept) {
         words.retain(is_kept);
     }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
-use super::action::ENTRIES;
+use super::keymap::ENTRIES;
 use super::lists::Entry;
 use super::markdown::{MarkdownLook, render};
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};

@@ -51,12 +51,11 @@ fn tools(desktop: Desktop) -> &'static [Tool] {
 
 /// Starts the thread.
 pub(super) fn start(events: Events) -> Result<Worker<CopyJob>, RuntimeError> {
-    let worker = Worker::start("clipboard", move |mailbox: Receiver<CopyJob>| {
+    Worker::start("clipboard", move |mailbox: Receiver<CopyJob>| {
         for job in mailbox {
             events.send(copy(job));
         }
-    })?;
-    Ok(worker)
+    })
 }
 
 fn copy(job: CopyJob) -> Event {

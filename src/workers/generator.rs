@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use super::attribution_embedder::AttributionEmbedder;
 use super::battery::Power;
-use super::jobs::WorkGuard;
+use super::jobs::JobGuard;
 use super::model_manager::ModelManager;
 use super::open_domains::OpenDomains;
 use super::problem::Stop;
@@ -37,11 +37,11 @@ pub(super) enum GeneratorJob {
     /// Load this model.
     WarmUp(GeneratorChoice),
     /// Run a turn.
-    Turn { work: WorkGuard, turn: TurnKey, domain: DomainName, request: Box<TurnRequest> },
+    Turn { work: JobGuard, turn: TurnKey, domain: DomainName, request: Box<TurnRequest> },
     /// Generate suggestions.
-    Suggest { work: WorkGuard, request: Box<SuggestRequest> },
+    Suggest { work: JobGuard, request: Box<SuggestRequest> },
     /// Attribute an answer.
-    Explain { work: WorkGuard, request: Box<ExplainRequest> },
+    Explain { work: JobGuard, request: Box<ExplainRequest> },
 }
 
 /// Starts the thread.
@@ -145,16 +145,13 @@ impl Generator {
             match job {
                 GeneratorJob::WarmUp(model) => self.warm_up(&model),
                 GeneratorJob::Turn { work, turn, domain, request } => {
-                    let result = self.turn(&work, turn, &domain, &request);
-                    self.finish(work, result);
+                    self.run(&work, |generator| generator.turn(&work, turn, &domain, &request));
                 }
                 GeneratorJob::Suggest { work, request } => {
-                    let result = self.suggest(&work, &request);
-                    self.finish(work, result);
+                    self.run(&work, |generator| generator.suggest(&work, &request));
                 }
                 GeneratorJob::Explain { work, request } => {
-                    let result = self.explain(&work, &request);
-                    self.finish(work, result);
+                    self.run(&work, |generator| generator.explain(&work, &request));
                 }
             }
         }
@@ -189,11 +186,13 @@ impl Generator {
         }
     }
 
-    /// Sends the event of a job. The job ends before the event is sent, so that a later cancellation finds nothing
-    /// running.
-    fn finish(&self, work: WorkGuard, result: Result<Event, Stop>) {
+    /// Runs a job and sends its last event, unless the cancellation of the job was answered while it waited.
+    fn run(&mut self, work: &JobGuard, job: impl FnOnce(&mut Self) -> Result<Event, Stop>) {
+        if !work.begin() {
+            return;
+        }
+        let result = job(self);
         let job = work.job;
-        drop(work);
         self.events.send(match result {
             Ok(event) => event,
             Err(Stop::Canceled) => Event::JobCanceled { job },
@@ -203,7 +202,7 @@ impl Generator {
 
     fn turn(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         turn: TurnKey,
         domain: &DomainName,
         request: &TurnRequest,
@@ -273,7 +272,7 @@ impl Generator {
             })
     }
 
-    fn explain(&mut self, work: &WorkGuard, asked: &ExplainRequest) -> Result<Event, Stop> {
+    fn explain(&mut self, work: &JobGuard, asked: &ExplainRequest) -> Result<Event, Stop> {
         work.cancel.check()?;
         if asked.demand == Trigger::Prefetch && Power::now() == Power::Battery {
             // No prefetch on battery.
@@ -296,9 +295,8 @@ impl Generator {
     }
 
     /// The source vectors for clustering, cached for the turn.
-    fn sources(&mut self, work: &WorkGuard, asked: &ExplainRequest) -> Result<Vec<SourceVector>, Stop> {
-        let engine = Arc::clone(&self.models);
-        let embedder = self.attribution_embedder.embedder(&engine)?;
+    fn sources(&mut self, work: &JobGuard, asked: &ExplainRequest) -> Result<Vec<SourceVector>, Stop> {
+        let embedder = self.attribution_embedder.embedder(&self.models)?;
         if let Some(known) = self.attribution_embedder.kept(asked.turn, &asked.hits) {
             return Ok(known);
         }
@@ -312,7 +310,7 @@ impl Generator {
 
     fn by_similarity(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         asked: &ExplainRequest,
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
@@ -325,7 +323,7 @@ impl Generator {
     /// Sends similarities of the sources as a quick first result.
     fn compare_at_once(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         asked: &ExplainRequest,
         sources: &[SourceVector],
     ) -> Result<(), Stop> {
@@ -339,12 +337,11 @@ impl Generator {
 
     fn by_leaving_out(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         asked: &ExplainRequest,
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
-        let engine = Arc::clone(&self.models);
-        let embedder = self.attribution_embedder.embedder(&engine)?;
+        let embedder = self.attribution_embedder.embedder(&self.models)?;
         let origin = if self.answered.contains(&asked.turn) { AnswerSource::Here } else { AnswerSource::Stored };
         // Clusters of another run of the program may not be comparable with new ones.
         let known = if origin == AnswerSource::Here { asked.known.as_slice() } else { &[] };
@@ -375,7 +372,7 @@ impl Generator {
         Ok(attribution?)
     }
 
-    fn suggest(&mut self, work: &WorkGuard, request: &SuggestRequest) -> Result<Event, Stop> {
+    fn suggest(&mut self, work: &JobGuard, request: &SuggestRequest) -> Result<Event, Stop> {
         work.cancel.check()?;
         let SuggestRequest { question, answer, hits, asked, model } = request;
         let input = SuggestInput { question, answer, hits, asked };
@@ -410,33 +407,14 @@ mod tests {
     use super::*;
     use crate::WorkerConfig;
     use ragonite_app::EngineStatus;
-    use ragonite_config::{Paths, choose_profile};
-    use ragonite_inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
 
     /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
     fn tiny(unload_after: Option<Duration>) -> Option<(Generator, UnboundedReceiver<Event>)> {
-        let folder = ragonite_testing::models_folder();
-        let catalog = Catalog::builtin().unwrap();
-        let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
-        let folders = ModelFolders::new(vec![folder.clone()]);
-        if !folders.has(catalog.model(&profile.profile.generator).unwrap()) {
+        let setup = WorkerConfig { unload_after, ..WorkerConfig::tiny(&ragonite_testing::models_folder()) };
+        if !setup.folders.has(setup.catalog.model(&setup.profile.profile.generator).unwrap()) {
             ragonite_testing::skip_without("the generator of `tiny`");
             return None;
         }
-        let setup = WorkerConfig {
-            paths: Paths::find(Some(&folder), None).unwrap(),
-            catalog,
-            folders,
-            profile,
-            model: GeneratorChoice::Profile,
-            device: DeviceChoice::Cpu,
-            embedder: ragonite_inference::SharedEmbedder::default(),
-            generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
-            unload_after,
-            comparer: None,
-            evidence: ragonite_document::evidence::EvidenceSettings::default(),
-            index: ragonite_index::IndexSettings::default(),
-        };
         let (events, told) = unbounded_channel();
         let (events, leaving) = (Events(events), CancelToken::never());
         let models = ModelManager::new(setup, leaving.clone(), events.clone());

@@ -48,10 +48,9 @@ pub(super) enum HistorianJob {
 
 /// Starts the thread. The first job opens the history, so that a damaged one never prevents the start of the program.
 pub(super) fn start(path: PathBuf, events: Events) -> Result<Worker<HistorianJob>, RuntimeError> {
-    let worker = Worker::start("historian", move |mailbox| {
+    Worker::start("historian", move |mailbox| {
         Historian { path, history: None, events, stored_ratings: HashMap::new() }.work(&mailbox);
-    })?;
-    Ok(worker)
+    })
 }
 
 struct Historian {
@@ -96,20 +95,18 @@ impl Historian {
     }
 
     fn answer(&mut self, job: HistorianJob) -> Result<Option<Event>, HistoryError> {
-        if let HistorianJob::Export { conversation, turns, format } = &job {
-            return wrote(conversation, turns, *format).map(Some);
-        }
-        if let HistorianJob::Check { domain, conversation, turn } = &job {
-            return Ok(Some(match export_case(Path::new(QUESTION_FILE), domain, *conversation, turn) {
-                Ok(written) => Event::Done(Notice::WroteCheck(Box::new(written))),
-                Err(error) => Event::Failed(problem(&error)),
-            }));
-        }
-        let history = self.history()?;
         Ok(Some(match job {
-            HistorianJob::List(domain) => lists(history, domain)?,
+            HistorianJob::List(domain) => lists(self.history()?, domain)?,
+            HistorianJob::Export { conversation, turns, format } => wrote(&conversation, &turns, format)?,
+            HistorianJob::Check { domain, conversation, turn } => {
+                match export_case(Path::new(QUESTION_FILE), &domain, conversation, &turn) {
+                    Ok(written) => Event::Done(Notice::WroteCheck(Box::new(written))),
+                    Err(error) => Event::Failed(problem(&error)),
+                }
+            }
             HistorianJob::Change { domain, change } => {
                 let done = notice_of(&change);
+                let history = self.history()?;
                 apply(history, change)?;
                 let listed = lists(history, domain)?;
                 if let Some(done) = done {
@@ -118,6 +115,7 @@ impl Historian {
                 listed
             }
             HistorianJob::Branch { domain, conversation, number } => {
+                let history = self.history()?;
                 let branch = history.branch(conversation, number)?.id;
                 let listed = lists(history, domain)?;
                 self.events.send(listed);
@@ -125,22 +123,25 @@ impl Historian {
             }
             HistorianJob::Find { first, text } => {
                 let among = first.as_ref().map_or(Among::All, Among::DomainFirst);
-                let found = history.find(&text, among, MOST_FOUND)?;
+                let found = self.history()?.find(&text, among, MOST_FOUND)?;
                 Event::ConversationsFound { text, found }
             }
             HistorianJob::Rate { id, feedback, .. } => {
-                history.rate(id, feedback.as_ref())?;
+                self.history()?.rate(id, feedback.as_ref())?;
                 return Ok(None);
             }
             HistorianJob::Open(id) => {
+                let history = self.history()?;
                 let record = history.conversation(id)?;
                 let turns = history.turns(id)?;
                 Event::ConversationOpened { record, turns }
             }
             HistorianJob::ExportStored { conversation, format } => {
+                let history = self.history()?;
                 wrote(&history.conversation(conversation)?, &history.turns(conversation)?, format)?
             }
             HistorianJob::Save { turn, domain, conversation, record } => {
+                let history = self.history()?;
                 let saved = match history.save_turn(&domain, conversation, &record) {
                     // Another program purged the conversation; the turn starts a new one.
                     Err(HistoryError::NoConversation { .. }) if record.id == TurnId(0) => {
@@ -158,7 +159,6 @@ impl Historian {
                     panic!("asked to panic in a worker thread")
                 }
             }
-            HistorianJob::Export { .. } | HistorianJob::Check { .. } => return Ok(None),
         }))
     }
 

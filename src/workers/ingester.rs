@@ -31,7 +31,7 @@ pub(super) struct IngestJob {
 
 /// Starts the thread.
 pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
-    let worker = Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
+    Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
         for job in mailbox {
             events.send(match ingest(&engine, &job, &events) {
                 Ok(report) => Event::IngestFinished(Box::new(report)),
@@ -39,8 +39,7 @@ pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<
                 Err(Stop::Failed(problem)) => Event::IngestFailed(problem),
             });
         }
-    })?;
-    Ok(worker)
+    })
 }
 
 fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<IngestReport, Stop> {

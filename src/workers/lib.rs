@@ -1,15 +1,16 @@
-//! Worker threads for effects: generator (turns and explanations), search (domains and views of evidence), historian
+//! Worker threads for effects: generator (turns and explanations), domains (and views of evidence), historian
 //! (SQLite), ingester (documents), clipboard (the desktop's copy tool).
 //!
 //! Takes [`Effect`]s, gives [`Event`]s. One thread owns the llama context, one the writes to the history; generator and
-//! search share the open domains.
-//! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
+//! domains share the open domains.
+//! Invariants: [`Runtime::run`] never blocks; every effect with a job is answered; cancelling a turn stops its computation.
 //! Not here: handling events (`app`), drawing (`tui`).
 
 mod attribution_embedder;
 mod battery;
 mod clipboard;
 mod document;
+mod domain_worker;
 mod error;
 mod generator;
 mod historian;
@@ -19,7 +20,6 @@ mod keys;
 mod model_manager;
 mod open_domains;
 mod problem;
-mod search_worker;
 mod signals;
 mod worker;
 
@@ -28,14 +28,15 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+pub use domain_worker::damage_of;
 pub use error::RuntimeError;
 pub use keys::{EscapeKey, cancel_on_escape};
 pub use model_manager::WorkerConfig;
 pub use problem::problem;
-pub use search_worker::damage_of;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use clipboard::CopyJob;
+use domain_worker::DomainJob;
 use generator::GeneratorJob;
 use historian::HistorianJob;
 use ingester::IngestJob;
@@ -46,7 +47,6 @@ use ragonite_app::{Copied, Effect, Event, JobId};
 use ragonite_base::{CancelSource, DomainName};
 use ragonite_config::Desktop;
 use ragonite_inference::GeneratorChoice;
-use search_worker::SearchJob;
 use worker::Worker;
 
 /// Time that exit waits for a thread; loading a model may need it.
@@ -66,7 +66,7 @@ impl Events {
 /// The worker threads.
 #[derive(Debug)]
 pub struct Runtime {
-    search: Worker<SearchJob>,
+    domain_worker: Worker<DomainJob>,
     generator: Worker<GeneratorJob>,
     historian: Worker<HistorianJob>,
     ingester: Worker<IngestJob>,
@@ -75,7 +75,7 @@ pub struct Runtime {
     ingesting: CancelSource,
     /// Cancels the latest opening of a domain.
     opening: CancelSource,
-    works: JobRegistry,
+    jobs: JobRegistry,
     events: Events,
     leaving: ragonite_base::CancelOnDrop,
 }
@@ -90,18 +90,18 @@ impl Runtime {
         let leaving = ragonite_base::CancelOnDrop::default();
         let models = ModelManager::new(setup, leaving.token(), events.clone());
         let domains = Arc::new(OpenDomains::new(Arc::clone(&models)));
-        let search = search_worker::start(Arc::clone(&models), Arc::clone(&domains), events.clone())?;
+        let domain_worker = domain_worker::start(Arc::clone(&models), Arc::clone(&domains), events.clone())?;
         let generator = generator::start(Arc::clone(&models), domains, leaving.token(), events.clone())?;
         let historian = historian::start(models.setup.paths.history(), events.clone())?;
         let ingester = ingester::start(models, events.clone())?;
         let clipboard = clipboard::start(events.clone())?;
-        let (works, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
-        Ok(Self { search, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
+        let (jobs, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
+        Ok(Self { domain_worker, generator, historian, ingester, clipboard, ingesting, opening, jobs, events, leaving })
     }
 
     /// Loads the models now, with this generator.
     pub fn warm_up(&self, model: GeneratorChoice) {
-        self.search.send(SearchJob::WarmUp);
+        self.domain_worker.send(DomainJob::WarmUp);
         self.generator.send(GeneratorJob::WarmUp(model));
     }
 
@@ -118,9 +118,9 @@ impl Runtime {
     /// Passes an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
-            Effect::LookForModels => self.search.send(SearchJob::LookForModels),
+            Effect::LookForModels => self.domain_worker.send(DomainJob::LookForModels),
             Effect::LoadModels(model) => self.warm_up(model),
-            Effect::ListDomains => self.search.send(SearchJob::ListDomains),
+            Effect::ListDomains => self.domain_worker.send(DomainJob::ListDomains),
             Effect::Ingest { domain, path } => {
                 self.ingesting = CancelSource::default();
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
@@ -128,28 +128,30 @@ impl Runtime {
             Effect::CancelIngest => self.ingesting.cancel(),
             Effect::OpenDomain(name) => self.open(name),
             Effect::CancelOpening => self.opening.cancel(),
-            Effect::LoadTable { domain, evidence } => self.search.send(SearchJob::LoadTable { domain, evidence }),
-            Effect::LoadSettings(domain) => self.search.send(SearchJob::LoadSettings(domain)),
-            Effect::SaveSettings { domain, edit } => self.search.send(SearchJob::SaveSettings { domain, edit }),
+            Effect::LoadTable { domain, evidence } => {
+                self.domain_worker.send(DomainJob::LoadTable { domain, evidence })
+            }
+            Effect::LoadSettings(domain) => self.domain_worker.send(DomainJob::LoadSettings(domain)),
+            Effect::SaveSettings { domain, edit } => self.domain_worker.send(DomainJob::SaveSettings { domain, edit }),
             Effect::RunTurn { turn, domain, request } => {
-                let work = self.works.begin(turn.job());
+                let work = self.jobs.begin(turn.job());
                 self.generator.send(GeneratorJob::Turn { work, turn, domain, request });
             }
             Effect::Suggest { job, request } => {
-                let work = self.works.begin(job);
+                let work = self.jobs.begin(job);
                 self.generator.send(GeneratorJob::Suggest { work, request });
             }
             Effect::Explain { job, request } => {
-                let work = self.works.begin_anew(job);
+                let work = self.jobs.begin_anew(job);
                 self.generator.send(GeneratorJob::Explain { work, request });
             }
             Effect::TryContext { job, domain, query, evidences, parts } => {
-                let work = self.works.begin(job);
-                self.search.send(SearchJob::TryContext { work, domain, query, evidences, parts });
+                let work = self.jobs.begin(job);
+                self.domain_worker.send(DomainJob::TryContext { work, domain, query, evidences, parts });
             }
             Effect::LoadDocument { job, domain, document, hit } => {
-                let work = self.works.begin(job);
-                self.search.send(SearchJob::LoadDocument { work, domain, document, hit });
+                let work = self.jobs.begin(job);
+                self.domain_worker.send(DomainJob::LoadDocument { work, domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),
@@ -179,7 +181,7 @@ impl Runtime {
             // The event loop owns the terminal.
             Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
-                self.works.cancel_all();
+                self.jobs.cancel_all();
                 self.opening.cancel();
                 self.ingesting.cancel();
             }
@@ -190,29 +192,29 @@ impl Runtime {
     fn open(&mut self, name: DomainName) {
         self.opening.cancel();
         self.opening = CancelSource::default();
-        self.search.send(SearchJob::OpenDomain { name, cancel: self.opening.token() });
+        self.domain_worker.send(DomainJob::OpenDomain { name, cancel: self.opening.token() });
     }
 
     fn cancel(&mut self, job: JobId) {
-        if self.works.cancel(job) == CancelOutcome::NothingRan {
+        if self.jobs.cancel(job) == CancelOutcome::NothingRuns {
             self.events.send(Event::JobCanceled { job });
         }
     }
 
     /// Cancels all work, waits for pending writes of the historian, and ends the threads.
     pub fn shutdown(mut self) {
-        self.works.cancel_all();
+        self.jobs.cancel_all();
         self.opening.cancel();
         self.ingesting.cancel();
         drop(self.leaving);
         self.generator.close();
-        self.search.close();
+        self.domain_worker.close();
         self.historian.close();
         self.ingester.close();
         self.clipboard.close();
         self.historian.join(JOIN_LIMIT);
         self.generator.join(JOIN_LIMIT);
-        self.search.join(JOIN_LIMIT);
+        self.domain_worker.join(JOIN_LIMIT);
         self.ingester.join(JOIN_LIMIT);
         self.clipboard.join(JOIN_LIMIT);
     }

@@ -71,6 +71,28 @@ impl WorkerConfig {
     }
 }
 
+#[cfg(test)]
+impl WorkerConfig {
+    /// The profile `tiny` with data and weights in `folder`.
+    pub(super) fn tiny(folder: &std::path::Path) -> Self {
+        let catalog = Catalog::builtin().unwrap();
+        Self {
+            paths: Paths::find(Some(folder), None).unwrap(),
+            folders: ModelFolders::new(vec![folder.to_owned()]),
+            profile: ragonite_config::choose_profile(&catalog, Some("tiny"), None).unwrap(),
+            catalog,
+            model: GeneratorChoice::Profile,
+            device: DeviceChoice::Cpu,
+            embedder: SharedEmbedder::default(),
+            generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
+            unload_after: None,
+            comparer: None,
+            evidence: EvidenceSettings::default(),
+            index: IndexSettings::default(),
+        }
+    }
+}
+
 /// Settings and encoders, shared by the worker threads.
 pub(super) struct ModelManager {
     pub(super) setup: WorkerConfig,

@@ -72,12 +72,84 @@ impl OpenDomains {
         work(index)
     }
 
-    /// The slot of a domain. Other domains are closed where too many are open; threads that use them finish first.
+    /// The slot of a domain. Where too many are open, those that no thread uses are closed.
     fn slot(&self, name: &DomainName) -> Slot {
         let mut open = self.open.lock();
         if !open.contains_key(name) && open.len() >= MAX_OPEN {
-            open.clear();
+            open.retain(|_, slot| Arc::strong_count(slot) > 1);
         }
         Arc::clone(open.entry(name.clone()).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{Events, WorkerConfig};
+    use ragonite_base::CancelSource;
+    use ragonite_index::NewDomain;
+    use ragonite_index::test_kit::WordEmbedder;
+
+    /// Domains `a` to `d`, which need no weights.
+    fn domains(data: &std::path::Path) -> OpenDomains {
+        let config = WorkerConfig::tiny(data);
+        let embedder = config.embedder.get_or_load(|| Ok(Arc::new(WordEmbedder::new("f00d")))).unwrap();
+        for name in ["a", "b", "c", "d"] {
+            let folder = config.paths.domain(&name.parse().unwrap());
+            let never = CancelToken::never();
+            Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), &never, &mut |_| {}).unwrap();
+        }
+        let events = Events(unbounded_channel().0);
+        OpenDomains::new(ModelManager::new(config, CancelToken::never(), events))
+    }
+
+    fn touch(domains: &OpenDomains, name: &str, cancel: &CancelToken) -> Result<(), Stop> {
+        domains.with(&name.parse().unwrap(), cancel, |_| Ok(()))
+    }
+
+    #[test]
+    fn waiting_for_a_domain_in_use_ends_at_a_cancellation() {
+        let data = tempfile::tempdir().unwrap();
+        let domains = domains(data.path());
+        let (entered, enter) = mpsc::channel();
+        let (leave, left) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                domains.with(&"a".parse().unwrap(), &CancelToken::never(), |_| {
+                    entered.send(()).unwrap();
+                    left.recv().unwrap();
+                    Ok(())
+                })
+            });
+            enter.recv().unwrap();
+            let cancel = CancelSource::default();
+            let waiting = scope.spawn({
+                let (domains, token) = (&domains, cancel.token());
+                move || touch(domains, "a", &token)
+            });
+            assert!(touch(&domains, "b", &CancelToken::never()).is_ok(), "another domain is free");
+            cancel.cancel();
+            assert!(matches!(waiting.join().unwrap(), Err(Stop::Canceled)));
+            leave.send(()).unwrap();
+        });
+        assert!(touch(&domains, "a", &CancelToken::never()).is_ok());
+    }
+
+    #[test]
+    fn a_domain_in_use_stays_open_when_others_are_closed() {
+        let data = tempfile::tempdir().unwrap();
+        let domains = domains(data.path());
+        let never = CancelToken::never();
+        touch(&domains, "a", &never).unwrap();
+        touch(&domains, "b", &never).unwrap();
+        domains.with(&"c".parse().unwrap(), &never, |_| touch(&domains, "d", &never)).unwrap();
+        let mut open: Vec<String> = domains.open.lock().keys().map(ToString::to_string).collect();
+        open.sort_unstable();
+        assert_eq!(open, ["c", "d"]);
     }
 }

@@ -38,7 +38,40 @@ const YEARS: RangeInclusive<i32> = 1900..=2099;
 const FIRST_SHORT_YEAR: i32 = 1970;
 
 /// Words before a day; digits behind them are no version.
-const BEFORE_DAY: [&str; 5] = ["on", "am", "den", "dem", "zum"];
+const BEFORE_DAY: &[&str] = &[
+    "on",
+    "date",
+    "dated",
+    "am",
+    "den",
+    "dem",
+    "zum",
+    "datum",
+    "meeting",
+    "call",
+    "minutes",
+    "agenda",
+    "treffen",
+    "sitzung",
+    "besprechung",
+    "protokoll",
+    "termin",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonnabend",
+    "sonntag",
+];
 
 /// Words before a month without day and year, as in "in May".
 const BEFORE_MONTH: [&str; 5] = ["in", "im", "of", "for", "für"];

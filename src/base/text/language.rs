@@ -3,6 +3,7 @@
 //! Takes a text, gives English or German: by the stop words that only one of them has, else by whatlang, if it is sure.
 //! Not here: the texts of the program (`prompt`, `tui`).
 
+use std::cmp::Ordering;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ const VERBS_AFTER_WAS: &[&str] = &[
     "bedeutet", "braucht", "bringt", "darf", "enthält", "fehlt", "geht", "gilt", "heißt", "kommt", "kostet", "läuft",
     "liegt", "macht", "meint", "passiert", "sagt", "sagte", "steht", "stand", "tut", "tun", "weiß", "wissen",
 ];
+
+/// German stop words that are ordinary English words, too, so that they show no language.
+const ENGLISH_TOO: &[&str] = &["also", "bin", "die", "man", "war"];
 
 /// A text that is not a language code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,8 +77,7 @@ impl Language {
     }
 
     /// The language with most stop words that the other has not, for texts that are too short for statistics of
-    /// letters. Words of `ignored` do not count, nor do names: "Red Hat", "the MIT license". Of as many in both
-    /// languages it is German, whose texts have more English terms than the reverse.
+    /// letters; none if both have as many. Words of `ignored` do not count, nor do names: "Red Hat", "the MIT license".
     pub fn by_stop_words(text: &str, ignored: &[&str]) -> Option<Self> {
         let text = beginning(text);
         // In a text in capitals throughout a capital makes no name.
@@ -90,13 +93,13 @@ impl Language {
             if word.chars().nth(1).is_some() && !ignored.contains(&word.as_str()) {
                 let (is_english, is_german) = (Self::English.is_stop_word(&word), Self::German.is_stop_word(&word));
                 english += usize::from(is_english && !is_german);
-                german += usize::from(is_german && !is_english);
+                german += usize::from(is_german && !is_english && !ENGLISH_TOO.contains(&word.as_str()));
             }
         }
-        match (english, german) {
-            (0, 0) => None,
-            _ if german >= english => Some(Self::German),
-            _ => Some(Self::English),
+        match english.cmp(&german) {
+            Ordering::Equal => None,
+            Ordering::Less => Some(Self::German),
+            Ordering::Greater => Some(Self::English),
         }
     }
 }
@@ -121,6 +124,11 @@ mod tests {
     fn an_english_question_with_a_german_word_or_name_in_it_is_english() {
         for english in [
             "Is it MIT licensed?",
+            "Which pumps also leak?",
+            "Does Kolmet also support TPM?",
+            "Which man pages exist?",
+            "How did the pump die?",
+            "Who emptied the recycle bin?",
             "What is the MIT license?",
             "Who uses Red Hat?",
             "Is DES supported?",

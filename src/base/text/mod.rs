@@ -1,7 +1,7 @@
 //! The words of a text: splitting, identifiers, stop words, languages and dates.
 //!
 //! Takes texts of any language. Rules that depend on a language know English and German; in other languages they find
-//! less, and nothing else changes.
+//! less.
 //! Invariants: pure; whatever is found lies in the text; long texts take time in proportion to their length.
 //! Not here: stems and the words of the lexical index (`index::tokenizer`), tokens of models (`inference`).
 

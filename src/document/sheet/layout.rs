@@ -15,7 +15,6 @@ use super::super::builder::{Builder, CellMarks, Part, Section};
 use super::super::header::is_value;
 use super::super::{Block, Table};
 use ragonite_base::CancelToken;
-use ragonite_base::text::has_digit;
 
 /// Rows used to detect a table's header.
 const SAMPLE: usize = 1_000;
@@ -243,7 +242,7 @@ fn stands_alone(rows: &[Row], left: &Range<u32>, right: &Range<u32>) -> bool {
     let mut own = rows.iter().map(|row| within(row, right)).filter(|texts| !texts.is_empty());
     let mut beside = rows.iter().map(|row| within(row, left)).filter(|texts| !texts.is_empty());
     let (Some(names), Some(others)) = (own.next(), beside.next()) else { return false };
-    let is_name = |text: &String| !has_digit(text);
+    let is_name = |text: &String| !text.contains(|c: char| c.is_ascii_digit());
     let named = |names: &[String], span: &Range<u32>| names.len() == span.len() && names.iter().all(is_name);
     if right.len() < 2 || left.len() < 2 || !named(&names, right) || !named(&others, left) {
         return false;
@@ -303,7 +302,7 @@ fn has_header(region: &Region) -> bool {
         return first.cells.iter().all(|cell| cell.header);
     }
     let marked = |row: &Row| row.cells.iter().all(|cell| cell.bold || cell.header || cell.shade.is_some());
-    let words = |row: &Row| row.cells.iter().all(|cell| !has_digit(&cell.text));
+    let words = |row: &Row| row.cells.iter().all(|cell| !cell.text.contains(|c: char| c.is_ascii_digit()));
     (marked(first) && !rest.iter().all(marked)) || (words(first) && !rest.iter().all(words))
 }
 

@@ -28,14 +28,17 @@ use ragonite_inference::Generate;
 pub use settings::TurnSettings;
 
 /// How the text of a question is treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wording {
     /// A question that may need completing.
     Typed,
     /// A completed question edited by the user; searched as it is.
     Edited,
-    /// The completed question of an earlier turn; searched as it is.
-    Again,
+    /// A question that was completed before; the completed question is searched as it is.
+    Again {
+        /// The completed question.
+        completed: String,
+    },
 }
 
 /// A question in its conversation.
@@ -43,9 +46,7 @@ pub enum Wording {
 pub struct TurnRequest {
     /// The question as typed: the answer has its language.
     pub question: String,
-    /// The question to complete; differs from `question` where the completed question of another turn is asked again.
-    pub text: String,
-    /// How the text is treated.
+    /// How it is treated.
     pub wording: Wording,
     /// Earlier turns in the prompts, oldest first.
     pub past: Vec<HistoryTurn>,
@@ -125,6 +126,8 @@ pub enum TurnProgress<'a> {
 /// A question with its search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchedTurn {
+    /// What the prompts need to know of the domain.
+    pub domain: DomainFacts,
     /// The completed question.
     pub rewrite: Rewrite,
     /// The translation; none where the documents have the language of the question.
@@ -168,9 +171,9 @@ pub fn search_turn<E: TurnEngines>(
     cancel: &CancelToken,
 ) -> Result<SearchedTurn, E::Error> {
     cancel.check()?;
-    let facts = engines.domain(cancel)?;
-    let rewrite = complete(engines, request, &facts, cancel)?;
-    let translation = translation(engines, &rewrite.completed, &request.settings, facts.language, cancel)?;
+    let domain = engines.domain(cancel)?;
+    let rewrite = complete(engines, request, &domain, cancel)?;
+    let translation = translation(engines, &rewrite.completed, &request.settings, domain.language, cancel)?;
     if let Some(translation) = &translation {
         on_progress(TurnProgress::Translated(translation));
     }
@@ -185,7 +188,7 @@ pub fn search_turn<E: TurnEngines>(
     };
     let retrieved = engines.search(&input, &request.settings, cancel)?;
     on_progress(TurnProgress::Retrieved(&retrieved));
-    Ok(SearchedTurn { rewrite, translation, retrieved })
+    Ok(SearchedTurn { domain, rewrite, translation, retrieved })
 }
 
 /// The second half of [`answer_turn`]: answers from the hits.
@@ -200,15 +203,15 @@ pub fn answer_searched<E: TurnEngines>(
     cancel: &CancelToken,
 ) -> Result<Answer, E::Error> {
     cancel.check()?;
-    let facts = engines.domain(cancel)?;
+    let SearchedTurn { domain, rewrite, retrieved, .. } = searched;
     let settings = request.settings.answering();
-    let completed = &searched.rewrite.completed;
+    let completed = &rewrite.completed;
     let input = AnswerInput {
-        prefix: &facts.prefix,
-        language: answer_language(&request.question, completed, facts.language, settings.prompt.language),
+        prefix: &domain.prefix,
+        language: answer_language(&request.question, completed, domain.language, settings.prompt.language),
         past: &request.past,
         question: completed,
-        hits: &searched.retrieved.for_prompt(request.settings.sources),
+        hits: &retrieved.for_prompt(request.settings.sources),
         settings: &settings,
     };
     let generator = engines.generator(&request.settings, cancel)?;
@@ -218,17 +221,17 @@ pub fn answer_searched<E: TurnEngines>(
 fn complete<E: TurnEngines>(
     engines: &mut E,
     request: &TurnRequest,
-    facts: &DomainFacts,
+    domain: &DomainFacts,
     cancel: &CancelToken,
 ) -> Result<Rewrite, E::Error> {
-    let text = request.text.as_str();
-    Ok(match request.wording {
+    let text = request.question.as_str();
+    Ok(match &request.wording {
         Wording::Edited => edited_question(text),
-        Wording::Again => question_again(text),
+        Wording::Again { completed } => question_again(completed),
         Wording::Typed if request.past.is_empty() => first_question(text),
         Wording::Typed => {
             let input = RewriteInput {
-                prefix: &facts.prefix,
+                prefix: &domain.prefix,
                 language: Language::of(text),
                 past: &request.past,
                 question: text,

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::answer::RewriteHow;
-use crate::retrieval::Translate;
-use ragonite_base::CancelSource;
+use crate::retrieval::{Hit, HitExplanation, Translate};
+use ragonite_base::{CancelSource, DocumentId, EvidenceId};
+use ragonite_document::evidence::{Context, Kind};
 use ragonite_inference::{GenerateRequest, ScriptedGenerator};
 
 /// Notes each engine that is asked for.
@@ -70,7 +71,7 @@ impl TurnEngines for Noted {
         self.asked.push("search");
         let texts = [Some(input.question), input.completed, input.translated];
         self.searched.push(texts.into_iter().flatten().map(str::to_owned).collect());
-        Ok(Retrieved::default())
+        Ok(Retrieved { hits: (1..=3).map(hit).collect(), ..Retrieved::default() })
     }
 
     fn translations(&mut self) -> &mut TranslationCache {
@@ -78,10 +79,41 @@ impl TurnEngines for Noted {
     }
 }
 
+fn hit(rank: usize) -> Hit {
+    let id = i64::try_from(rank).unwrap();
+    Hit {
+        rank,
+        evidence: EvidenceId(id),
+        document: DocumentId(id),
+        title: "Pumps".to_owned(),
+        heading: String::new(),
+        url: String::new(),
+        date: None,
+        space: None,
+        ancestors: Vec::new(),
+        location: "p1".to_owned(),
+        kind: Kind::Passage,
+        table: None,
+        row: None,
+        text: format!("Pump {rank} is in the hut."),
+        content: format!("Pump {rank} is in the hut."),
+        links: Vec::new(),
+        context: Context::default(),
+        fused: 1.0,
+        dense_rank: None,
+        dense_score: None,
+        lexical_rank: None,
+        lexical_score: None,
+        rerank_score: None,
+        copies: Vec::new(),
+        version: None,
+        why: HitExplanation::default(),
+    }
+}
+
 fn request(text: &str, wording: Wording) -> TurnRequest {
     TurnRequest {
         question: text.to_owned(),
-        text: text.to_owned(),
         wording,
         past: Vec::new(),
         earlier: Vec::new(),
@@ -112,9 +144,23 @@ fn a_first_question_asks_for_the_generator_after_the_search() {
     };
     let first = request("Where is the pump?", Wording::Typed);
     let trace = answer_turn(&mut engines, &first, &mut report, &CancelToken::never()).unwrap();
-    assert_eq!(engines.asked, ["domain", "search", "domain", "generator"]);
+    assert_eq!(engines.asked, ["domain", "search", "generator"]);
+    stages.dedup();
     assert_eq!(stages, ["completed", "retrieved", "answering"]);
-    assert_eq!((trace.searched.rewrite.how, trace.answer.answered), (RewriteHow::First, false));
+    assert_eq!((trace.searched.rewrite.how, trace.answer.answered), (RewriteHow::First, true));
+}
+
+#[test]
+fn only_the_best_hits_reach_the_prompt() {
+    for (sources, expected) in [(0, vec![]), (2, vec![1, 2]), (9, vec![1, 2, 3])] {
+        let mut asked = request("Where is the pump?", Wording::Typed);
+        asked.settings.sources = sources;
+        let mut engines = Noted::new(Language::English);
+        let trace = answer_turn(&mut engines, &asked, &mut |_| {}, &CancelToken::never()).unwrap();
+        let mut in_prompt = trace.answer.prompt.sources();
+        in_prompt.sort_unstable();
+        assert_eq!(in_prompt, expected);
+    }
 }
 
 #[test]
@@ -128,16 +174,15 @@ fn a_follow_up_is_searched_in_both_forms() {
 
 #[test]
 fn an_edited_question_and_one_asked_again_are_searched_as_they_stand() {
-    for (wording, how) in [(Wording::Edited, RewriteHow::Edited), (Wording::Again, RewriteHow::Again)] {
+    let again = Wording::Again { completed: "Where is the pump?".to_owned() };
+    for (wording, how, completed) in
+        [(Wording::Edited, RewriteHow::Edited, "And his?"), (again, RewriteHow::Again, "Where is the pump?")]
+    {
         let mut engines = Noted::new(Language::English);
-        let asked = TurnRequest {
-            question: "And his?".to_owned(),
-            past: vec![earlier_turn()],
-            ..request("Where is his pump?", wording)
-        };
+        let asked = TurnRequest { past: vec![earlier_turn()], ..request("And his?", wording) };
         let searched = search_turn(&mut engines, &asked, &mut |_| {}, &CancelToken::never()).unwrap();
         assert_eq!((searched.rewrite.how, engines.asked), (how, vec!["domain", "search"]));
-        assert_eq!(engines.searched, [["And his?", "Where is his pump?"]]);
+        assert_eq!(engines.searched, [["And his?", completed]]);
     }
 }
 
@@ -151,6 +196,8 @@ fn a_question_is_translated_once() {
         assert_eq!((translation.how, translation.text.as_deref()), (how, Some("Where is the pump of Kolmet?")));
     }
     assert_eq!(engines.asked, ["domain", "generator", "search", "domain", "search"]);
+    let typed = "Wo steht die Pumpe von Kolmet?";
+    assert_eq!(engines.searched, [[typed, typed, "Where is the pump of Kolmet?"]; 2]);
     let mut off = german;
     off.settings.retrieval.translate = Translate::Off;
     let searched = search_turn(&mut engines, &off, &mut |_| {}, &CancelToken::never()).unwrap();

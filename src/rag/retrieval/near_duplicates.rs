@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use serde::{Deserialize, Serialize};
 
 use super::versions::{is_version_mark, newest, version_words};
-use ragonite_base::text::{has_digit, is_stop_word, lower_words, month_named};
+use ragonite_base::text::{has_digit, lower_words, month_named};
 use ragonite_base::{DocumentId, EvidenceId, dates_in};
 use ragonite_document::evidence::Kind;
 
@@ -40,7 +40,7 @@ const LONGEST_TABLE: usize = 400;
 /// Words that tell drafts and copies apart.
 const VERSION_WORDS: &[&str] = &[
     "draft", "copy", "final", "old", "new", "archive", "archived", "restored", "replaced", "entwurf", "kopie", "alt",
-    "neu", "archiv",
+    "neu", "archiv", "of", "von",
 ];
 
 /// Relation of a near-duplicate to its hit.
@@ -214,14 +214,14 @@ pub(super) fn minhash(words: &[String]) -> BTreeSet<u64> {
     runs
 }
 
-/// The words of a title without dates, version numbers, stop words, and words for drafts and months.
+/// The words of a title without dates, version numbers, and words for drafts and months.
 fn plain_title(title: &str) -> Vec<String> {
     let dates = dates_in(title);
     let is_in_date = |at: usize| dates.iter().any(|date| !date.readings.is_empty() && date.span.contains(&at));
     let undated: String = title.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
     let unmarked = version_words(&undated).filter(|word| !is_version_mark(word));
     let words = unmarked.flat_map(|word| lower_words(&word).collect::<Vec<_>>());
-    let is_mark = |word: &str| VERSION_WORDS.contains(&word) || is_stop_word(word) || month_named(word).is_some();
+    let is_mark = |word: &str| VERSION_WORDS.contains(&word) || month_named(word).is_some();
     words.filter(|word| !is_mark(word)).collect()
 }
 

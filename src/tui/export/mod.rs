@@ -1,7 +1,7 @@
 //! The export popup: format, extent (turn or conversation) and target.
 //!
 //! Takes keys, gives the event or the copy. The default is the turn as Markdown to a file.
-//! Not here: writing (`history`), copying (`cli`), drawing (`view`).
+//! Not here: writing (`history`), copying (`workers`), drawing (`view`).
 
 pub(crate) mod messages;
 mod view;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 
-use super::super::export_html::about;
+use super::super::confluence_html::about;
 use super::super::markup::Dialect;
 use super::super::text::paragraphs;
 use super::super::{Block, Document, DocumentError, html};

@@ -1,4 +1,4 @@
-//! The search thread: domains, their settings, and views of evidence.
+//! The domain thread: domains, their settings, and views of evidence.
 //!
 //! Takes jobs: open and list domains, settings, tables, documents, ranks with parts of the context. Gives events.
 //! Not here: the search of a turn (`generator`), storage (`index`), loading of encoders (`model_manager`).
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use super::document::parts_of;
-use super::jobs::WorkGuard;
+use super::jobs::JobGuard;
 use super::model_manager::ModelManager;
 use super::open_domains::OpenDomains;
 use super::problem::{Stop, problem};
@@ -21,9 +21,9 @@ use ragonite_encoder::embedder_fingerprint;
 use ragonite_index::{ListedDomain, StoredEvidence, list_domains};
 use ragonite_rag::retrieval::{AblatedHit, SearchContext, ablate_context};
 
-/// A job of the search thread.
+/// A job of the domain thread.
 #[derive(Debug)]
-pub(super) enum SearchJob {
+pub(super) enum DomainJob {
     /// Load the encoders.
     WarmUp,
     /// Check whether the models are present.
@@ -39,9 +39,9 @@ pub(super) enum SearchJob {
     /// Load the table of an evidence.
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// Rank evidences with parts of their context.
-    TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
+    TryContext { work: JobGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
     /// Load the text of a document.
-    LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
+    LoadDocument { work: JobGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
 }
 
 /// Starts the thread.
@@ -49,47 +49,47 @@ pub(super) fn start(
     models: Arc<ModelManager>,
     domains: Arc<OpenDomains>,
     events: Events,
-) -> Result<Worker<SearchJob>, RuntimeError> {
-    Worker::start("search", move |mailbox| SearchWorker { models, domains, events }.work(&mailbox))
+) -> Result<Worker<DomainJob>, RuntimeError> {
+    Worker::start("domains", move |mailbox| DomainWorker { models, domains, events }.work(&mailbox))
 }
 
-struct SearchWorker {
+struct DomainWorker {
     models: Arc<ModelManager>,
     domains: Arc<OpenDomains>,
     events: Events,
 }
 
-impl SearchWorker {
-    fn work(mut self, mailbox: &Receiver<SearchJob>) {
+impl DomainWorker {
+    fn work(mut self, mailbox: &Receiver<DomainJob>) {
         for job in mailbox {
             self.answer(job);
         }
     }
 
-    fn answer(&mut self, job: SearchJob) {
+    fn answer(&mut self, job: DomainJob) {
         match job {
-            SearchJob::WarmUp => {
+            DomainJob::WarmUp => {
                 if let Err(error) = self.models.embedder() {
                     self.events.send(Event::Failed(problem(&error)));
                 }
             }
-            SearchJob::LookForModels => {
+            DomainJob::LookForModels => {
                 let setup = &self.models.setup;
                 let (missing, generators) = (setup.missing_models(), setup.generators());
                 self.events.send(Event::ModelsLooked { missing, generators });
             }
-            SearchJob::ListDomains => self.list(),
-            SearchJob::LoadSettings(domain) => {
+            DomainJob::ListDomains => self.list(),
+            DomainJob::LoadSettings(domain) => {
                 let stored = read_changes(&self.models.setup.paths.domain(&domain));
                 let (changes, problem) = (stored.changes, damage_of(&stored.damage));
                 self.events.send(Event::OtherSettingsLoaded { domain, changes, problem });
             }
-            SearchJob::SaveSettings { domain, edit } => {
+            DomainJob::SaveSettings { domain, edit } => {
                 let folder = self.models.setup.paths.domain(&domain);
                 let kept = edit_changes(&folder, &edit).map_err(|error| problem(&error));
                 self.events.send(Event::SettingsKept { domain, kept });
             }
-            SearchJob::OpenDomain { name, cancel } => {
+            DomainJob::OpenDomain { name, cancel } => {
                 self.load_settings(&name);
                 let event = match self.summary(&name, &cancel) {
                     Ok(summary) => Event::DomainOpened(summary),
@@ -98,7 +98,7 @@ impl SearchWorker {
                 };
                 self.events.send(event);
             }
-            SearchJob::LoadTable { domain, evidence } => {
+            DomainJob::LoadTable { domain, evidence } => {
                 let never = CancelToken::never();
                 let table = self.domains.with(&domain, &never, |index| Ok(index.table_of(evidence)?));
                 if let Err(Stop::Failed(problem)) = &table {
@@ -107,24 +107,24 @@ impl SearchWorker {
                 let table = table.ok().flatten().map(Arc::new);
                 self.events.send(Event::TableLoaded { domain, evidence, table });
             }
-            SearchJob::TryContext { work, domain, query, evidences, parts } => {
+            // Their cancellation was answered while they waited.
+            DomainJob::TryContext { work, .. } | DomainJob::LoadDocument { work, .. } if !work.begin() => {}
+            DomainJob::TryContext { work, domain, query, evidences, parts } => {
                 let job = work.job;
                 let event = match self.try_context(&work, &domain, &query, &evidences, parts) {
                     Ok(tried) => Event::ContextTried { job, tried },
                     Err(Stop::Canceled) => Event::JobCanceled { job },
                     Err(Stop::Failed(problem)) => Event::JobFailed { job, problem },
                 };
-                drop(work);
                 self.events.send(event);
             }
-            SearchJob::LoadDocument { work, domain, document, hit } => {
+            DomainJob::LoadDocument { work, domain, document, hit } => {
                 let job = work.job;
                 let event = match self.document(&work, &domain, document) {
                     Ok(stored) => Event::DocumentLoaded { document, parts: Ok(parts_of(stored, hit).into()) },
                     Err(Stop::Canceled) => Event::JobCanceled { job },
                     Err(Stop::Failed(problem)) => Event::DocumentLoaded { document, parts: Err(problem) },
                 };
-                drop(work);
                 self.events.send(event);
             }
         }
@@ -165,7 +165,7 @@ impl SearchWorker {
 
     fn document(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         domain: &DomainName,
         document: DocumentId,
     ) -> Result<Vec<StoredEvidence>, Stop> {
@@ -175,7 +175,7 @@ impl SearchWorker {
 
     fn try_context(
         &mut self,
-        work: &WorkGuard,
+        work: &JobGuard,
         domain: &DomainName,
         query: &str,
         evidences: &[EvidenceId],

@@ -18,7 +18,6 @@ use super::format::Format;
 use super::markup::Dialect;
 use super::reader::{DocumentReader, Inherited, Place};
 use super::{Block, Document, DocumentError, encoding, html, tree};
-use ragonite_base::text::has_digit;
 use ragonite_base::{CancelToken, clean_line};
 
 const INDEX: &str = "index.html";
@@ -259,7 +258,7 @@ pub(super) fn about(title: &str, made: Option<String>, attached: &[&str]) -> Vec
 fn date_in(made: &str) -> Option<String> {
     let at = [" on ", " am ", " le ", " el "].iter().filter_map(|word| Some(made.rfind(word)? + word.len())).max()?;
     let date = made[at..].trim();
-    has_digit(date).then(|| date.to_owned())
+    date.contains(|c: char| c.is_ascii_digit()).then(|| date.to_owned())
 }
 
 fn attachments(root: NodeRef<'_, Node>) -> Vec<Attachment> {
