@@ -408,7 +408,7 @@ impl App {
         if problem.is_some() {
             self.notes.problem = problem.clone().map(Notification::from);
         }
-        let mut effects = self.keep_stopped(key);
+        let effects = self.keep_stopped(key);
         self.with_turn(key, |turn| turn.problem = problem);
         self.go_idle();
         effects
@@ -432,7 +432,7 @@ impl App {
             turn.record.outcome = outcome;
             turn.add_up_timings();
         });
-        let mut effects = self.save(key);
+        let effects = self.save(key);
         self.go_idle();
         effects
     }

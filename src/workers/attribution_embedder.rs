@@ -29,14 +29,14 @@ struct Kept {
 
 impl AttributionEmbedder {
     /// The embedder; the first call may load it.
-    pub(super) fn embedder(&mut self, engine: &ModelManager) -> Result<Arc<dyn Embed>, InferenceError> {
-        let (setup, profile) = (&engine.setup, &engine.setup.profile.profile);
-        let Some(id) = setup.comparer.as_deref().filter(|id| *id != profile.embedder) else {
-            return engine.embedder();
+    pub(super) fn embedder(&mut self, models: &ModelManager) -> Result<Arc<dyn Embed>, InferenceError> {
+        let (setup, profile) = (&models.setup, &models.setup.profile.profile);
+        let Some(id) = setup.attribution_embedder.as_deref().filter(|id| *id != profile.embedder) else {
+            return models.embedder();
         };
         let embedder = match self.own.take() {
             Some(embedder) => embedder,
-            None => engine.read_embedder(id)?,
+            None => models.read_embedder(id)?,
         };
         Ok(Arc::clone(self.own.insert(embedder)))
     }

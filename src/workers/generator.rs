@@ -256,12 +256,12 @@ impl Generator {
 
     fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.models.setup;
-        let (leaving, engine) = (self.leaving.clone(), Arc::clone(&self.models));
+        let (leaving, models) = (self.leaving.clone(), Arc::clone(&self.models));
         self.models
             .loading(id, || {
                 let model = setup.catalog.model(id)?;
                 let go_on = move |part| {
-                    engine.loaded_so_far(part);
+                    models.loaded_so_far(part);
                     if leaving.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 };
                 let kept = setup.paths.prefix_cache();

@@ -30,10 +30,10 @@ pub(super) struct IngestJob {
 }
 
 /// Starts the thread.
-pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
+pub(super) fn start(models: Arc<ModelManager>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
     Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
         for job in mailbox {
-            events.send(match ingest(&engine, &job, &events) {
+            events.send(match ingest(&models, &job, &events) {
                 Ok(report) => Event::IngestFinished(Box::new(report)),
                 Err(Stop::Canceled) => Event::IngestCanceled,
                 Err(Stop::Failed(problem)) => Event::IngestFailed(problem),
@@ -42,14 +42,14 @@ pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<
     })
 }
 
-fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<IngestReport, Stop> {
-    let setup = &engine.setup;
+fn ingest(models: &ModelManager, job: &IngestJob, events: &Events) -> Result<IngestReport, Stop> {
+    let setup = &models.setup;
     let folder = setup.paths.domain(&job.domain);
     let paths: Vec<PathBuf> = if job.path.is_empty() { Vec::new() } else { vec![typed_path(&job.path)] };
     let (evidence, index) = (&setup.evidence, &setup.index);
     let request = IngestRequest { paths: &paths, evidence, index, missing: Missing::Keep };
     let ingest = DomainIngest::new(&folder, request).map_err(|reason| no_source(&reason))?;
-    let embedder = engine.embedder()?;
+    let embedder = models.embedder()?;
     let change = DomainChange::default();
     let report = ingest.run(&change, embedder.as_ref(), &job.cancel, &mut progress_sender(events))?;
     nothing_read(&report, &paths).map_or(Ok(report), |problem| Err(problem.into()))

@@ -45,7 +45,7 @@ pub struct WorkerConfig {
     /// Idle time after which the generator is unloaded; none for never.
     pub unload_after: Option<Duration>,
     /// Id of the embedder of attribution; none for that of retrieval.
-    pub comparer: Option<String>,
+    pub attribution_embedder: Option<String>,
     /// Evidence settings.
     pub evidence: EvidenceSettings,
     /// Index settings.
@@ -86,7 +86,7 @@ impl WorkerConfig {
             embedder: SharedEmbedder::default(),
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after: None,
-            comparer: None,
+            attribution_embedder: None,
             evidence: EvidenceSettings::default(),
             index: IndexSettings::default(),
         }

@@ -119,8 +119,9 @@ mod tests {
         let (entered, enter) = mpsc::channel();
         let (leave, left) = mpsc::channel::<()>();
         thread::scope(|scope| {
-            scope.spawn(|| {
-                domains.with(&"a".parse().unwrap(), &CancelToken::never(), |_| {
+            let held = &domains;
+            scope.spawn(move || {
+                held.with(&"a".parse().unwrap(), &CancelToken::never(), |_| {
                     entered.send(()).unwrap();
                     left.recv().unwrap();
                     Ok(())

@@ -31,7 +31,7 @@ const VERBS_AFTER_WAS: &[&str] = &[
 ];
 
 /// German stop words that are ordinary English words, too, so that they show no language.
-const ENGLISH_TOO: &[&str] = &["also", "bin", "die", "man", "war"];
+const ENGLISH_TOO: &[&str] = &["also", "bin", "man", "war"];
 
 /// A text that is not a language code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -194,7 +194,7 @@ impl CommandContext {
             embedder: self.embedder.clone(),
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
-            comparer: self.config.attribution.embedder().map(str::to_owned),
+            attribution_embedder: self.config.attribution.embedder().map(str::to_owned),
             evidence: self.config.evidence.clone(),
             index: self.config.index.clone(),
         }

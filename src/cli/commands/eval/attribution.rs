@@ -37,10 +37,10 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     let comparing = bench.compare_answers()?;
     let sources = Sources::of_bench(&bench);
     let ways = WAYS.into_iter().filter(|way| args.methods.contains(&way.method())).collect();
-    let comparer = comparer(&bench, output)?;
+    let attribution_embedder = attribution_embedder(&bench, output)?;
     let generator = bench.generator(output)?;
     let floor = if args.floor { Floor::Measured } else { Floor::NotMeasured };
-    let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways, floor };
+    let mut attributions = Attributions { bench: &bench, sources, generator, attribution_embedder, ways, floor };
     let results =
         run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             attributions.explained(variation, step, output)
@@ -66,7 +66,7 @@ struct Attributions<'a> {
     sources: Sources,
     generator: CachedGenerator,
     /// Embedder for clustering sources and comparing answers.
-    comparer: Arc<dyn Embed>,
+    attribution_embedder: Arc<dyn Embed>,
     ways: Vec<Way>,
     floor: Floor,
 }
@@ -79,7 +79,7 @@ enum Floor {
 }
 
 /// The embedder of attribution: that of the run unless the configuration names another.
-fn comparer(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
+fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
     let id = bench.start.config.attribution.embedder().filter(|id| *id != bench.embedder.identity().model);
     let Some(id) = id else { return Ok(Arc::clone(&bench.embedder)) };
     output.progress(&format!("loading {id}"));
@@ -121,12 +121,13 @@ impl Attributions<'_> {
                     let doing = format!("explaining: {done} of {total} clusters");
                     output.progress(&step.line(&eta.line(&doing, Instant::now())));
                 };
-                let engines = Engines { generator: speaker.generator(), embedder: self.comparer.as_ref() };
+                let engines = Engines { generator: speaker.generator(), embedder: self.attribution_embedder.as_ref() };
                 let mut one = explain(bench, &self.ways, engines, answered, &index, &mut tell)?;
                 if let Some(added) = unrelated.take().filter(|_| self.floor == Floor::Measured) {
                     let mut tell = |_| output.progress(&step.line(&eta.line("measuring the noise", Instant::now())));
                     let answered = answer(asking, &mut speaker, question, Some(&added), &bench.cancel, &mut tell)?;
-                    let engines = Engines { generator: speaker.generator(), embedder: self.comparer.as_ref() };
+                    let engines =
+                        Engines { generator: speaker.generator(), embedder: self.attribution_embedder.as_ref() };
                     one.noise = noise_of(bench, engines, &answered, &index)?;
                 }
                 unrelated = one.answered.hits.first().cloned();
