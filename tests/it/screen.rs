@@ -355,6 +355,7 @@ pub(crate) fn by_logprob() -> Attribution {
         share,
     };
     let sentence = |text: &str, tokens: std::ops::Range<usize>, clusters: Vec<SentenceCluster>| Sentence {
+        cited: Vec::new(),
         text: text.to_owned(),
         tokens,
         decisive: true,
