@@ -129,7 +129,7 @@ impl Runtime {
             Effect::OpenDomain(name) => self.open(name),
             Effect::CancelOpening => self.opening.cancel(),
             Effect::LoadTable { domain, evidence } => {
-                self.domain_worker.send(DomainJob::LoadTable { domain, evidence })
+                self.domain_worker.send(DomainJob::LoadTable { domain, evidence });
             }
             Effect::LoadSettings(domain) => self.domain_worker.send(DomainJob::LoadSettings(domain)),
             Effect::SaveSettings { domain, edit } => self.domain_worker.send(DomainJob::SaveSettings { domain, edit }),

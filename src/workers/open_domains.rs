@@ -51,25 +51,22 @@ impl OpenDomains {
                 None => cancel.check()?,
             }
         };
-        let index = match index.take() {
-            Some(mut open) => match open.refresh(cancel, &mut |_| {}) {
+        let current = if let Some(mut open) = index.take() {
+            match open.refresh(cancel, &mut |_| {}) {
                 // The domain stays usable.
                 Err(IndexError::Canceled(canceled)) => {
                     *index = Some(open);
                     return Err(canceled.into());
                 }
-                refreshed => {
-                    refreshed?;
-                    index.insert(open)
-                }
-            },
-            None => {
-                let embedder = self.models.embedder()?;
-                let folder = self.models.setup.paths.domain(name);
-                index.insert(Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?)
+                refreshed => refreshed?,
             }
+            open
+        } else {
+            let embedder = self.models.embedder()?;
+            let folder = self.models.setup.paths.domain(name);
+            Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?
         };
-        work(index)
+        work(index.insert(current))
     }
 
     /// The slot of a domain. Where too many are open, those that no thread uses are closed.

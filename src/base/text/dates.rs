@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 
 use time::{Date, Month};
 
-use super::{is_stop_word, split_words};
+use super::{Word, is_stop_word, split_words};
 
 /// Names and abbreviations of the months in English and German, in lower case; the English name first.
 const MONTHS: [&[&str]; 12] = [
@@ -259,7 +259,7 @@ impl NamedDate {
 
 impl<'a> Text<'a> {
     fn of(text: &'a str) -> Self {
-        Self { text, words: split_words(text, &[]).map(|word| word.span()).collect() }
+        Self { text, words: split_words(text, &[]).map(Word::span).collect() }
     }
 
     fn read(&self) -> Found {

@@ -15,6 +15,7 @@ use super::date_terms::{self, DateTerm};
 use super::matched::{MatchKind, QuestionTerm, QuestionTerms};
 use crate::IndexError;
 use crate::tokenizer::{self, Word};
+use ragonite_base::text::has_digit;
 use ragonite_base::{DateMention, Language, dates_in};
 
 /// Maximum of words read from a question; more add nothing.
@@ -126,7 +127,9 @@ fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result
         }
         let typed = question.get(word.at..word.at + word.surface.len());
         let typed = typed.filter(|typed| typed.to_lowercase() == word.surface).unwrap_or(&word.surface).to_owned();
-        let is_new = word.is_identifier && absent.len() < MAX_ABSENT && !absent.contains(&typed);
+        // A compound with capitals, such as "VirtIO-Treiber", may stand in the domain in other words.
+        let is_exact = has_digit(&typed) || typed.contains('@');
+        let is_new = word.is_identifier && is_exact && absent.len() < MAX_ABSENT && !absent.contains(&typed);
         if is_new && !is_in_domain(word, &parts, vocabulary)? {
             absent.push(typed);
         }
@@ -416,6 +419,7 @@ pub(super) mod tests {
         assert_eq!(absent("x4711 on Türe-77"), ["x4711", "Türe-77"]);
         assert_eq!(absent("OXT-2 or 2.0.9"), ["OXT-2", "2.0.9"], "their parts stand apart");
         assert_eq!(absent("ask mira@harbour.example"), ["mira@harbour.example"]);
+        assert_eq!(absent("VirtIO-Treiber of GitLab-Runner"), [] as [&str; 0]);
         for known in ["OXT-1654", "Did 9.0.2 boot?", "well-known", "the 3rd of 12", "on 2019-04-05"] {
             assert_eq!(absent(known), [] as [&str; 0], "{known}");
         }

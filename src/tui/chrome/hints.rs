@@ -36,12 +36,11 @@ pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'s
         return Line::styled(fit_middle(&format!(" {sign} {}", clean_line(&screen.words.notice(notice))), room), style);
     }
     let mut spans = vec![Span::raw(" ")];
-    let find = match &screen.popup {
-        Some(popup) => popup.looked_for(),
-        None => {
-            let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
-            screen.find.as_ref().filter(|find| is_used && find.says_something())
-        }
+    let find = if let Some(popup) = &screen.popup {
+        popup.looked_for()
+    } else {
+        let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
+        screen.find.as_ref().filter(|find| is_used && find.says_something())
     };
     if let Some(find) = find {
         let (at, of) = find.at;

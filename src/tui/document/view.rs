@@ -48,7 +48,7 @@ pub(crate) fn draw(app: &App, view: &mut DocumentView, look: &Look<'_>, area: Re
     };
     let typed = u16::from(view.typed.is_some()).min(inner.height);
     let body = Rect { height: inner.height - typed, ..inner };
-    let text = Text { parts, hit: view.hit, room, theme: theme, words };
+    let text = Text { parts, hit: view.hit, room, theme, words };
     let height = usize::from(body.height).max(1);
     go(view, &text, height);
     let mut lines = text.seen(view.top, height);
