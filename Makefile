@@ -33,7 +33,7 @@ demo: build fetch-starter ## fetch what is missing, build, and talk to the bundl
 # The profile of development, in which crates that are not ours are optimised: nothing waits for a release build. No test
 # leaves this machine. Random events for the screen are few here; RAGONITE_MONKEY_EVENTS=200000 is the full run.
 test: tools fetch-tiny ## run every test, those on real (tiny) models included
-	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --workspace --lib --bins --tests
+	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --workspace --lib --test it
 
 # On real weights answers and explanations are cancelled at random moments; then random events for the screen, so many at
 # each of two sizes.

@@ -28,7 +28,8 @@ impl Page {
         joined(&self.readable())
     }
 
-    /// The page as a terminal shows it: links without their targets, no pictures and no HTML comments.
+    /// The page as a terminal shows it: a link to another page names the page, other links have no targets; no pictures
+    /// and no HTML comments.
     pub fn readable(&self) -> String {
         let mut readable = String::with_capacity(self.text.len());
         let mut rest = without_comments(self.text);
@@ -38,7 +39,9 @@ impl Page {
                 let target = after.find(')')?;
                 // A bracket that belongs to no link holds a line break or another bracket.
                 let name = name.get(1..).filter(|name| !name.contains(['[', ']', '\n']))?;
-                Some((name.to_owned(), after[target + 1..].to_owned()))
+                let other = topic_of(&after[..target]).filter(|topic| *topic != self.topic);
+                let page = other.map(|topic| format!(" (page `{topic}`)")).unwrap_or_default();
+                Some((format!("{name}{page}"), after[target + 1..].to_owned()))
             });
             if let Some((name, after)) = link {
                 readable.push_str(rest[..start].strip_suffix('!').unwrap_or(&rest[..start]));
@@ -53,6 +56,12 @@ impl Page {
         }
         readable + &rest
     }
+}
+
+/// The page of the guide that a link leads to.
+fn topic_of(target: &str) -> Option<&str> {
+    let (file, _) = target.split_once('#').unwrap_or((target, ""));
+    file.strip_suffix(".md").filter(|topic| !topic.contains(['/', ':']))
 }
 
 /// The text with each paragraph and each entry of a list on one line, so that a screen of any width can wrap it.
@@ -109,6 +118,16 @@ pub fn nearest_topic(typed: &str) -> Option<&'static str> {
     scored.filter(|(score, _)| *score >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, topic)| topic)
 }
 
+/// The topics of the pages that have `word`, those that have it most often first.
+pub fn topics_with(word: &str) -> Vec<&'static str> {
+    let word = word.trim().to_lowercase();
+    let count = |page: &Page| if word.is_empty() { 0 } else { page.text.to_lowercase().matches(&word).count() };
+    let mut found: Vec<(usize, &'static str)> = pages().iter().map(|page| (count(page), page.topic)).collect();
+    found.retain(|(count, _)| *count > 0);
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    found.into_iter().map(|(_, topic)| topic).collect()
+}
+
 /// The page that a line of the summary such as `- [The screen](screen.md)` names.
 fn page_of_line(line: &'static str) -> Option<Page> {
     let (title, rest) = line.trim().trim_start_matches("- ").strip_prefix('[')?.split_once("](")?;
@@ -154,13 +173,18 @@ mod tests {
         assert_eq!(page("nonsense"), None);
         assert_eq!(nearest_topic("setings"), Some("settings"));
         assert_eq!(nearest_topic("xyzzy"), None);
+        assert_eq!(topics_with("softmax").first(), Some(&"explanation"));
+        assert!(topics_with("xyzzy").is_empty() && topics_with(" ").is_empty());
     }
 
     #[test]
     fn a_readable_page_has_the_names_of_links_and_neither_pictures_nor_comments() {
         let text = "See [Models](models.md) <!-- hidden -->and ![a picture](x.svg)`[Source 1]` [a\nb](c).";
         let page = Page { topic: "t", title: "T", text };
-        assert_eq!(page.readable(), "See Models and `[Source 1]` [a\nb](c).");
+        assert_eq!(page.readable(), "See Models (page `models`) and `[Source 1]` [a\nb](c).");
+        let text = "See [below](#x), [here](t.md#x) and [a site](https://example.net/a.md).";
+        let page = Page { topic: "t", title: "T", text };
+        assert_eq!(page.readable(), "See below, here and a site.");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Words with what surrounds them: capitals and punctuation tell names.
 //!
 //! Takes a text, gives its words between white space.
-//! Invariants: a word begins and ends with a letter or digit; a line begins a sentence.
+//! Invariants: a word begins and ends with a letter or digit; the first word of a line begins a sentence.
 
 use super::Language;
 

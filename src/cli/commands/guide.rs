@@ -8,8 +8,11 @@ use std::process::{Command, Stdio};
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use ragonite_app::Problem;
-use ragonite_guide::{Page, nearest_topic, page, pages};
+use ragonite_guide::{Page, nearest_topic, page, pages, topics_with};
 use serde::Serialize;
+
+/// Most pages that are named for a word.
+const MAX_FOUND: usize = 4;
 
 #[derive(Serialize)]
 struct PageJson {
@@ -52,7 +55,13 @@ fn contents() -> String {
 fn unknown(topic: &str) -> Failure {
     let next = match nearest_topic(topic) {
         Some(nearest) => format!("Did you mean `ragonite guide {nearest}`? `ragonite guide` lists all pages."),
-        None => "`ragonite guide` lists all pages.".to_owned(),
+        None => match topics_with(topic).as_slice() {
+            [] => "`ragonite guide` lists all pages.".to_owned(),
+            found => {
+                let shown: Vec<String> = found.iter().take(MAX_FOUND).map(|topic| format!("`{topic}`")).collect();
+                format!("These pages have the word: {}. `ragonite guide PAGE` prints one.", shown.join(", "))
+            }
+        },
     };
     Failure::usage(Problem { what: format!("the guide has no page `{}`", ragonite_base::clean_line(topic)), next })
 }
