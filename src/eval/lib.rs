@@ -35,6 +35,7 @@ mod score;
 mod significance;
 mod slices;
 mod stats;
+mod support_eval;
 mod table;
 #[cfg(test)]
 mod test_kit;
@@ -78,6 +79,7 @@ pub use stats::{
     Distribution, Interval, McNemar, PairedT, exchange, holm, interval, mcnemar, mcnemar_by_conversation, mean,
     paired_t,
 };
+pub use support_eval::{PLANTED_OF_A_KIND, PLANTINGS, Planting, SupportChecked, check_support};
 pub use table::{intervals, measured, retrieved};
 pub use topic::Topic;
 pub use turn::{Answered, answer};

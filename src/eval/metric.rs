@@ -61,6 +61,10 @@ pub enum Metric {
     CitationValidity,
     /// A cited source is on a gold page.
     CitesGoldRate,
+    /// The answer is called unsupported.
+    UnsupportedRate,
+    /// The answer is called partly supported.
+    PartlySupportedRate,
     /// A gold page is among the sources.
     GoldRetrievedRate,
     /// Attribution points to a gold page.
@@ -137,6 +141,8 @@ impl Metric {
             Self::CitedUnaskedRate => ("cited_unasked_rate", None),
             Self::CitationValidity => ("citation_validity", None),
             Self::CitesGoldRate => ("cites_gold_rate", None),
+            Self::UnsupportedRate => ("unsupported_rate", None),
+            Self::PartlySupportedRate => ("partly_supported_rate", None),
             Self::GoldRetrievedRate => ("gold_retrieved_rate", None),
             Self::Accuracy(way) => ("attribution_accuracy", Some(way.word())),
             Self::DecisiveRate => ("decisive_rate", Some(Way::Counterfactual.word())),
@@ -172,6 +178,8 @@ impl Metric {
             Self::CitedUnaskedRate => "unasked",
             Self::CitationValidity => "valid citations",
             Self::CitesGoldRate => "cites gold",
+            Self::UnsupportedRate => "unsupported",
+            Self::PartlySupportedRate => "partly supported",
             Self::GoldRetrievedRate => "gold retrieved",
             Self::Accuracy(way) => way.title(),
             Self::DecisiveRate => "decisive",

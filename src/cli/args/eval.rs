@@ -25,6 +25,9 @@ pub enum Eval {
     /// Explain the answers, and say how often each method points at the gold page, by slice. A question takes several
     /// minutes without a GPU; Esc or Ctrl+C stops, and the next run goes on
     Attribution(EvalAttribution),
+    /// Give reference answers and planted wrong ones to the check of support, and say how often it is right; asks no
+    /// generator
+    Support(EvalSupport),
 }
 
 /// Options of every `ragonite eval …`.
@@ -76,6 +79,14 @@ pub struct EvalRetrieval {
     /// conversations, of so many questions at most, but at least one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
+}
+
+/// `ragonite eval support`.
+#[derive(Debug, Args)]
+pub struct EvalSupport {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
 }
 
 /// `ragonite eval answers`.

@@ -19,6 +19,7 @@ mod rewrite_guard;
 pub mod sentences;
 mod stream;
 mod suggest;
+mod support;
 mod translate;
 mod types;
 
@@ -31,6 +32,7 @@ pub use generate::{
 };
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
+pub use support::{Facts, Support, SupportVerdict, facts};
 pub use translate::{LanguagePair, TranslateInput, answer_language, translate, translation_wanted};
 pub use types::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 

@@ -20,6 +20,7 @@ use ragonite_eval::{
     Judgement, Limit, Metric, Run, RunnerSettings, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge,
     measured,
 };
+use ragonite_rag::answer::Support;
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::RetrievalSettings;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
@@ -220,6 +221,7 @@ impl Reported for ScoredAnswer {
             dropped: answer.prompt.cut.iter().filter(|cut| cut.how == CutHow::Dropped).count(),
             prompt_tokens: answer.completion.prompt_tokens,
             answer_ms: answer.total_ms(),
+            support: answer.support(),
         }
     }
 
@@ -243,7 +245,8 @@ fn tables(run: &Run<ScoredAnswer>) -> Vec<Table> {
             heading: "Where they are from",
             text: format!(
                 "Expected: no gold page among the sources, so out of scope is right. Valid citations: share of cited numbers \
-                 that were sources. Cites gold: of answers that cite and had a gold page among their sources.{paper}\n\n{}",
+                 that were sources. Cites gold: of answers that cite and had a gold page among their sources. Unsupported: \
+                 of answers, those that the program itself calls so.{paper}\n\n{}",
                 measured(&run.figures, ABOUT_SOURCES, run.papers)
             ),
         },
@@ -272,4 +275,6 @@ pub(super) struct ResultJson<'a> {
     dropped: usize,
     prompt_tokens: usize,
     answer_ms: ragonite_base::Millis,
+    /// The program's own verdict.
+    support: Option<Support>,
 }
