@@ -97,6 +97,13 @@ pub struct EarlierAttribution {
 }
 
 impl Trace {
+    /// How far the sources support the answer, with what was measured; none for an abstention.
+    #[must_use]
+    pub fn support(&self) -> Option<Support> {
+        let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
+        Some(self.answer.as_ref()?.support()?.explained(self.attribution.iter().chain(earlier)))
+    }
+
     /// Sets the attribution with its settings. The previous one is kept if it is by another method.
     pub fn attribute(&mut self, attribution: Attribution, with: Option<AttributionSettings>) {
         self.earlier_attributions.retain(|earlier| earlier.attribution.method != attribution.method);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use ragonite_base::{ConversationId, EvidenceId};
 use ragonite_history::{Outcome, TurnRecord, TurnTimings};
-use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber};
+use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber, Support};
 use ragonite_rag::attribution::{Attribution, AttributionTimings, Method, Provenance, Sentence, SentenceCluster};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{
@@ -64,6 +64,8 @@ pub(super) struct AskJson<'a> {
     figures_miscited: Vec<MiscitedNumber>,
     /// Uncited sources with the content of the answer.
     said_by_uncited: Vec<usize>,
+    /// How far the sources support the answer; null for an abstention.
+    support: Option<Support>,
     /// Whether the citations come from citation repair.
     citations_asked_for: bool,
     /// Whether the answer was cut at the token limit.
@@ -278,6 +280,7 @@ impl<'a> AskJson<'a> {
             figures_in_no_source: answer.map(Answer::ungrounded_numbers).unwrap_or_default(),
             figures_miscited: answer.map(Answer::miscited_numbers).unwrap_or_default(),
             said_by_uncited: answer.map(Answer::overlapping_uncited).unwrap_or_default(),
+            support: record.trace.support(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),

@@ -56,8 +56,8 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
-        for caution in answer.warnings() {
-            let _ = writeln!(text, "{caution}");
+        if let Some(support) = record.trace.support() {
+            let _ = writeln!(text, "{}", support.line());
         }
     }
     match &record.outcome {

@@ -18,6 +18,7 @@ use super::figures::{figures_of, ungrounded_numbers};
 use super::rewrite_guard::is_verbatim;
 use super::sentences::sentences_of;
 use super::{Answer, AskedDate, MiscitedNumber};
+use crate::attribution::Attribution;
 use crate::prompt::{Part, Prompt};
 use ragonite_base::Language;
 use ragonite_base::text::{has_digit, is_stop_word, lower_words};
@@ -56,8 +57,6 @@ pub enum SupportVerdict {
     Partly,
     /// No sentence has its facts or its words in a source.
     Unsupported,
-    /// The model gives the same answer without any source.
-    OwnKnowledge,
 }
 
 /// The verdict on an answer, with what it rests on.
@@ -75,6 +74,8 @@ pub struct Support {
     pub uncited_date: Option<AskedDate>,
     /// Numbers that the answer cites and that are no sources, ascending.
     pub invalid_citations: Vec<usize>,
+    /// Whether an explanation found that the model gives the same answer without any source.
+    pub same_without_sources: bool,
 }
 
 impl Answer {
@@ -103,6 +104,7 @@ impl Answer {
             said_by_uncited: self.overlapping_uncited(),
             uncited_date: self.uncited_date(),
             invalid_citations: self.invalid_citations.clone(),
+            same_without_sources: false,
         };
         support.verdict = if !checked.is_empty() && checked.iter().all(|sentence| sentence.is_unsupported) {
             SupportVerdict::Unsupported
@@ -116,8 +118,56 @@ impl Answer {
 }
 
 impl Support {
+    /// The verdict with what the explanations of the answer measured.
+    #[must_use]
+    pub fn explained<'a>(self, mut attributions: impl Iterator<Item = &'a Attribution>) -> Self {
+        let same_without_sources = attributions.any(Attribution::is_same_without_sources);
+        Self { same_without_sources, ..self }
+    }
+
+    /// The verdict with its reasons in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let reasons = self.reasons().join("; ");
+        let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+        match (self.verdict, self.same_without_sources) {
+            (SupportVerdict::Supported, false) => "Supported by its sources".to_owned(),
+            (SupportVerdict::Supported, true) => {
+                "Supported by its sources; the model answers the same without them".to_owned()
+            }
+            (SupportVerdict::Partly, false) => format!("Partly supported by its sources{reasons}"),
+            (SupportVerdict::Unsupported, false) => format!("Not supported by these sources{reasons}"),
+            (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
+                format!("The model's own knowledge: it answers the same without any source{reasons}")
+            }
+        }
+    }
+
+    /// What no source has, or another source than the cited ones.
+    fn reasons(&self) -> Vec<String> {
+        let Self { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = self;
+        let miscited: Vec<String> =
+            miscited.iter().map(|one| format!("{} ({})", one.figure, sources(&one.sources))).collect();
+        let date = uncited_date.as_ref().map(|AskedDate { date, sources: found }| match found.as_slice() {
+            [] => format!("the date asked about is in no source: {date}"),
+            found => format!("the date asked about is in no source that it cites: {date} ({})", sources(found)),
+        });
+        let invalid = !invalid_citations.is_empty();
+        [
+            (!missing.is_empty()).then(|| format!("in no source: {}", missing.join(", "))),
+            (!miscited.is_empty()).then(|| format!("in no source that it cites: {}", miscited.join(", "))),
+            (!said_by_uncited.is_empty())
+                .then(|| format!("said by {}, which it does not cite", sources(said_by_uncited))),
+            date,
+            invalid.then(|| format!("{} was not given to it", sources(invalid_citations))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     fn has_reasons(&self) -> bool {
-        let Self { verdict: _, missing, miscited, said_by_uncited, uncited_date, invalid_citations } = self;
+        let Self { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = self;
         !missing.is_empty()
             || !miscited.is_empty()
             || !said_by_uncited.is_empty()
@@ -229,6 +279,12 @@ impl SourceWords {
 fn has_name(name: &str, words: &HashSet<String>) -> bool {
     let parts: Vec<String> = lower_words(name).collect();
     parts.iter().all(|part| is_stop_word(part) || is_mentioned(part, words)) || words.contains(&parts.concat())
+}
+
+/// `Source 2` or `Sources 2, 3`.
+fn sources(ranks: &[usize]) -> String {
+    let list: Vec<String> = ranks.iter().map(usize::to_string).collect();
+    format!("{} {}", if ranks.len() == 1 { "Source" } else { "Sources" }, list.join(", "))
 }
 
 /// The question in its segment of the prompt: without the label before it and the instructions behind it.

@@ -147,12 +147,21 @@ fn by_leaving_out(
     let estimates = explainer.findings.known.estimated.clone();
     let plan = Plan::of(&input, rest, &estimates);
     explainer.carry_out(&plan)?;
+    let without_sources = explainer.without_sources()?;
     let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
     with_drops_of_one_kind(&mut clusters, &estimates);
     let decisive = normalize_shares(&mut clusters, input.settings.temperature);
     let resampled = originals.split_off(1);
-    Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
+    let attribution = Attribution {
+        decisive,
+        clusters,
+        resampled,
+        without_sources,
+        timings_ms,
+        ..Attribution::new(Method::Counterfactual)
+    };
+    Ok(attribution)
 }
 
 /// Drops are comparable only if all have one provenance. If one from the counterfactual answers is missing, all are
@@ -269,6 +278,25 @@ impl Explainer<'_, '_> {
         Ok(())
     }
 
+    /// The answer without any source, if no cluster by itself changes the answer. Its prompt is short.
+    fn without_sources(&mut self) -> Result<Option<Counterfactual>, AttributionError> {
+        let Findings { input, originals, known, cancel, .. } = &self.findings;
+        let (sources, Some(original)) = (input.answer.prompt.sources(), originals.first()) else { return Ok(None) };
+        let counts = known.settled.iter().any(|cluster| cluster.effect().counts());
+        if counts || !input.answer.answered || sources.is_empty() {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let prompt = input.answer.prompt.without(&sources);
+        let request = request(&prompt, input.answer.sampling, original, input.max_tokens);
+        let completion = self.generator.generate(&request, cancel, &mut |_| {});
+        let mut completion = completion.map_err(|source| AttributionError::generating(&sources, source))?;
+        completion.draft_log_probabilities.clear();
+        add(&mut self.findings.timings_ms.generate, started.elapsed());
+        let similarity = self.findings.similarity(0, &completion)?;
+        Ok(Some(Counterfactual { prompt, completion, similarity }))
+    }
+
     /// Generates without each of these sets of clusters and settles them.
     fn leave_out<'p>(&mut self, sets: impl Iterator<Item = &'p [Vec<usize>]>) -> Result<(), AttributionError> {
         let findings = &mut self.findings;
@@ -337,17 +365,7 @@ impl Findings<'_, '_> {
         if iteration == 0 {
             one.drops = self.drops(&draft_logprobs);
         }
-        let original = &self.originals[iteration];
-        let similarity = if completion.tokens == original.tokens {
-            1.0
-        } else {
-            let started = Instant::now();
-            // Without citations: a mark disappears with its source, so a source that is only cited would seem to matter.
-            let shown = |one: &Completion| without_marks(&self.input.shown_text(one));
-            let similarity = self.compare(shown(original), shown(&completion))?;
-            add(&mut self.timings_ms.compare, started.elapsed());
-            similarity
-        };
+        let similarity = self.similarity(iteration, &completion)?;
         one.answers[iteration] = Some(Counterfactual { prompt: one.prompt.clone(), completion, similarity });
         if one.answers.iter().any(Option::is_none) {
             return Ok(());
@@ -372,6 +390,20 @@ impl Findings<'_, '_> {
             self.settle(hits, one.clusters.len(), how, contribution, drops, counterfactuals);
         }
         Ok(())
+    }
+
+    /// The similarity of an answer to the original of its iteration.
+    fn similarity(&mut self, iteration: usize, completion: &Completion) -> Result<f64, AttributionError> {
+        let original = &self.originals[iteration];
+        if completion.tokens == original.tokens {
+            return Ok(1.0);
+        }
+        let started = Instant::now();
+        // Without citations: a mark disappears with its source, so a source that is only cited would seem to matter.
+        let shown = |one: &Completion| without_marks(&self.input.shown_text(one));
+        let similarity = self.compare(shown(original), shown(completion))?;
+        add(&mut self.timings_ms.compare, started.elapsed());
+        Ok(similarity)
     }
 
     /// Logprob drops of the original answer, which was the draft; none if it was not verified to its end.

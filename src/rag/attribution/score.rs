@@ -14,7 +14,7 @@ pub const FLAT_RATIO: f64 = 1.1;
 
 /// Largest distance of two answers, as 1 minus their cosine, that leaves the answer the same. It is the distance up to
 /// which evidences are clustered.
-const SAME_ANSWER: f64 = 0.005;
+pub(super) const SAME_ANSWER: f64 = 0.005;
 
 /// The largest contribution that a source may have that has nothing to do with the answer. For the methods that read
 /// probabilities it is the 95th percentile of such sources (`ragonite eval attribution --floor`); for similarity there

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::score::{Effect, normalize_shares};
+use super::score::{Effect, SAME_ANSWER, normalize_shares};
 use crate::prompt::Prompt;
 use ragonite_base::Millis;
 use ragonite_inference::Completion;
@@ -276,6 +276,9 @@ pub struct Attribution {
     /// its iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resampled: Vec<Completion>,
+    /// The answer without any source; only where no cluster by itself changes the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_sources: Option<Counterfactual>,
     /// Clusters missing because the explanation was stopped; the shares are among the others, and nothing is decisive.
     #[serde(default, skip_serializing_if = "is_none_missing")]
     pub missing: usize,
@@ -316,6 +319,7 @@ impl Attribution {
             clusters: Vec::new(),
             instead: None,
             resampled: Vec::new(),
+            without_sources: None,
             missing: 0,
             timings_ms: AttributionTimings::default(),
             tokens: Vec::new(),
@@ -347,6 +351,13 @@ impl Attribution {
         let (done, missing) = (self.clusters.len(), self.missing);
         let total = done + missing;
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
+    }
+
+    /// Whether the model gives the stored answer without any source: it is the model's own knowledge.
+    #[must_use]
+    pub fn is_same_without_sources(&self) -> bool {
+        let is_same = |one: &Counterfactual| 1.0 - one.similarity <= SAME_ANSWER;
+        self.instead.is_none() && self.without_sources.as_ref().is_some_and(is_same)
     }
 
     /// The attribution with its total time.

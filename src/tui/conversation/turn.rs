@@ -16,7 +16,7 @@ use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
 use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
-use ragonite_rag::answer::Answer;
+use ragonite_rag::answer::{Answer, SupportVerdict};
 
 /// Lines of a turn besides question and answer.
 const AROUND: usize = 4;
@@ -174,27 +174,9 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     if !absent.is_empty() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
-    if let Some(date) = answer.and_then(Answer::uncited_date) {
-        lines.extend(wrap(&[Span::styled(words.asked_date(&date), theme.warn)], width, &Indent::default()));
-    }
-    let figures = answer.map(Answer::ungrounded_numbers).unwrap_or_default();
-    if !figures.is_empty() {
-        let text = words.in_no_source(&figures.join("  "));
-        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
-    }
-    let miscited = answer.map(Answer::miscited_numbers).unwrap_or_default();
-    if !miscited.is_empty() {
-        lines.extend(wrap(&[Span::styled(words.miscited(&miscited), theme.warn)], width, &Indent::default()));
-    }
-    let uncited = answer.map(Answer::overlapping_uncited).unwrap_or_default();
-    if !uncited.is_empty() {
-        lines.extend(wrap(&[Span::styled(words.said_by(&uncited), theme.warn)], width, &Indent::default()));
-    }
-    let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
-    if !invalid.is_empty() {
-        lines.push(Line::default());
-        let text = words.made_up(invalid);
-        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    if let Some(support) = turn.record.trace.support() {
+        let style = if support.verdict == SupportVerdict::Supported { theme.dim } else { theme.warn };
+        lines.extend(wrap(&[Span::styled(words.support(&support), style)], width, &Indent::default()));
     }
     lines
 }
