@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
 use ragonite_base::{ConversationId, DomainName, Millis, TurnId, clean_line};
-use ragonite_rag::answer::{Answer, Rewrite, Translation};
+use ragonite_rag::answer::{Answer, Rewrite, Support, Translation};
 use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method, Provenance};
 use ragonite_rag::retrieval::{Override, OverrideKind, Retrieved};
 

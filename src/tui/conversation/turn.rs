@@ -25,6 +25,8 @@ const AROUND: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Drawn {
     pub(super) lines: Vec<Line<'static>>,
+    /// The line on which the answer begins.
+    pub(super) answer: usize,
     /// Citations of the answer, with their places.
     pub(super) marks: Vec<Mark>,
 }
@@ -56,7 +58,7 @@ impl Suggested {
 /// A turn that no longer runs.
 pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Drawn {
     let Look { theme, words, width } = *look;
-    let Drawn { mut lines, marks } = unsettled(turn, look);
+    let Drawn { mut lines, answer, marks } = unsettled(turn, look);
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
@@ -68,7 +70,7 @@ pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) 
     }
     lines.extend(suggestion_lines(Suggested::of(app, turn), turn, keymap, look));
     lines.push(Line::default());
-    Drawn { lines, marks }
+    Drawn { lines, answer, marks }
 }
 
 /// The question and the answer as far as it has come.
@@ -81,7 +83,7 @@ pub(super) fn unsettled(turn: &Turn, look: &Look<'_>) -> Drawn {
         piece.line += above;
     }
     lines.extend(answer);
-    Drawn { lines, marks }
+    Drawn { lines, answer: above, marks }
 }
 
 /// Sources of the citations, in the order of [`Drawn::marks`].
