@@ -87,6 +87,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
     };
     let answer = Answer {
         named: None,
+        withheld: None,
         text: text.into(),
         answered: true,
         citations: vec![],

@@ -245,6 +245,7 @@ impl Turn {
                 total_ms: Millis::default(),
             },
             named: None,
+            withheld: None,
         });
     }
 

@@ -18,7 +18,7 @@ use ragonite_index::IndexSettings;
 use ragonite_inference::{
     Decoding, DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCacheType, Profile, Sampling,
 };
-use ragonite_rag::answer::Suggestions;
+use ragonite_rag::answer::{Abstain, Suggestions};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead};
 use ragonite_rag::prompt::PromptSettings;
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
@@ -49,6 +49,8 @@ pub struct Config {
     pub sources: Option<usize>,
     /// Whether hits are reranked, if the profile has a reranker.
     pub rerank: Reranking,
+    /// When an answer becomes an abstention.
+    pub abstain: Abstain,
     /// The device for computing.
     pub device: DeviceChoice,
     /// Splitting of documents.
@@ -188,6 +190,7 @@ impl Config {
             sources: self.sources.unwrap_or(profile.top_k),
             retrieval: self.retrieval.clone(),
             rerank: self.rerank,
+            abstain: self.abstain,
             model: self.generation.model.clone(),
             prompt: self.prompt.clone(),
             temperature: self.generation.temperature,

@@ -151,6 +151,8 @@ settings! {
         "which model writes: that of the profile, or another one";
     Language Generator "prompt.language" "language" prompt.language Takes::OneOf(&["auto", "en", "de"]),
         "language of the answers: auto takes that of the question";
+    Abstain Generator "abstain" "abstain" abstain Takes::OneOf(&["model", "strict"]),
+        "strict also puts an answer that its sources do not support behind the out-of-scope sentence";
     Temperature Generator "generation.temperature" "temperature" temperature Takes::Number(0.0, 2.0, 0.1),
         "0 takes the likeliest token always; above 0 tokens are drawn";
     Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),

@@ -191,6 +191,7 @@ fn answer_of(text: &str, question: &str, hits: &[Hit], cited: Vec<usize>) -> Ans
             total_ms: Millis::default(),
         },
         named: None,
+        withheld: None,
         text,
     }
 }

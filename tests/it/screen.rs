@@ -270,6 +270,7 @@ pub(crate) const ANSWER: &str = "**Alice** replaces the satellite modem of stati
 pub(crate) fn answer(text: &str, invalid: Vec<usize>) -> Answer {
     Answer {
         named: None,
+        withheld: None,
         text: text.into(),
         answered: true,
         citations: vec![1, 2],

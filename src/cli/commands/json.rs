@@ -64,6 +64,9 @@ pub(super) struct AskJson<'a> {
     figures_miscited: Vec<MiscitedNumber>,
     /// Uncited sources with the content of the answer.
     said_by_uncited: Vec<usize>,
+    /// What the model said without support of its sources, if that was withheld.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withheld: Option<&'a str>,
     /// How far the sources support the answer; null for an abstention.
     support: Option<Support>,
     /// Whether the citations come from citation repair.
@@ -280,6 +283,7 @@ impl<'a> AskJson<'a> {
             figures_in_no_source: answer.map(Answer::ungrounded_numbers).unwrap_or_default(),
             figures_miscited: answer.map(Answer::miscited_numbers).unwrap_or_default(),
             said_by_uncited: answer.map(Answer::overlapping_uncited).unwrap_or_default(),
+            withheld: answer.and_then(|answer| answer.withheld.as_deref()),
             support: record.trace.support(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),

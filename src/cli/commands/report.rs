@@ -56,6 +56,9 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
+        if let Some(withheld) = &answer.withheld {
+            let _ = writeln!(text, "No source supports it; the model said: {}", clean_text(withheld));
+        }
         if let Some(support) = record.trace.support() {
             let _ = writeln!(text, "{}", support.line());
         }

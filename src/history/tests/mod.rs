@@ -158,6 +158,7 @@ fn trace(text: &str, score: u16) -> Trace {
         retrieved: Some(found(text, score)),
         answer: Some(Answer {
             named: None,
+            withheld: None,
             text: text.to_owned(),
             answered: true,
             citations: vec![1],

@@ -240,6 +240,7 @@ fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> 
         prompt,
         sampling: input.settings.sampling,
         named: None,
+        withheld: None,
         completion,
     }
 }
@@ -257,6 +258,7 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
         prompt,
         sampling: input.settings.sampling,
         named: None,
+        withheld: None,
         completion: Completion {
             text: String::new(),
             tokens: Vec::new(),

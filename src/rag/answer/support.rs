@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::citation::without_marks;
 use super::citation_repair::{own_words, source};
@@ -19,7 +19,7 @@ use super::rewrite_guard::is_verbatim;
 use super::sentences::sentences_of;
 use super::{Answer, AskedDate, MiscitedNumber};
 use crate::attribution::Attribution;
-use crate::prompt::{Part, Prompt};
+use crate::prompt::{Part, Prompt, out_of_scope};
 use ragonite_base::Language;
 use ragonite_base::text::{has_digit, is_stop_word, lower_words};
 
@@ -31,6 +31,37 @@ const LEAST_SHARE_BESIDE_MISSING: f64 = 0.67;
 
 /// Most words and facts in a reason.
 const MOST_NAMED: usize = 5;
+
+/// When an answer becomes an abstention.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Abstain {
+    /// When the model says that the sources do not have it.
+    #[default]
+    Model,
+    /// Also when the sources do not support what it says.
+    Strict,
+}
+
+impl Abstain {
+    /// The answer, or the out-of-scope sentence in its place.
+    #[must_use]
+    pub fn decide(self, answer: Answer) -> Answer {
+        let is_unsupported = || answer.support().is_some_and(|support| support.verdict == SupportVerdict::Unsupported);
+        if self == Self::Model || !is_unsupported() {
+            return answer;
+        }
+        Answer {
+            text: out_of_scope(answer.language).to_owned(),
+            answered: false,
+            citations: Vec::new(),
+            invalid_citations: Vec::new(),
+            named: None,
+            withheld: Some(answer.text),
+            ..answer
+        }
+    }
+}
 
 /// What a text says that can be looked up word by word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -345,6 +376,7 @@ mod tests {
                 total_ms: Millis::default(),
             },
             named: None,
+            withheld: None,
         }
     }
 
@@ -433,6 +465,18 @@ mod tests {
             verdict("Welche Pumpe war dabei?", "Es war die Pumpe ZK-19. [Source 2]"),
             SupportVerdict::Unsupported
         );
+    }
+
+    #[test]
+    fn a_strict_program_puts_an_unsupported_answer_behind_the_out_of_scope_sentence() {
+        let paris = answer("What is the capital of France?", "Paris. [Source 3]", &TRIPS);
+        assert_eq!(Abstain::Model.decide(paris.clone()), paris);
+        let strict = Abstain::Strict.decide(paris.clone());
+        assert_eq!((strict.text.as_str(), strict.answered), (out_of_scope(Language::English), false));
+        assert_eq!(strict.withheld, Some(paris.text));
+        assert!(strict.citations.is_empty() && strict.support().is_none());
+        let harz = answer("What was the budget of the Harz trip?", "It was 4,800 EUR. [Source 2]", &TRIPS);
+        assert_eq!(Abstain::Strict.decide(harz.clone()), harz);
     }
 
     #[test]

@@ -99,6 +99,10 @@ pub struct Answer {
     /// Repaired citations, if the answer had none.
     #[serde(default)]
     pub named: Option<RepairedCitation>,
+    /// What the model answered without support of its sources, if the text is the out-of-scope sentence for it
+    /// ([`Abstain::Strict`](super::Abstain)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
 }
 
 impl Answer {

@@ -95,7 +95,8 @@ pub fn explain(
         return Ok(attribution.taking(started.elapsed()));
     }
     let text = input.shown_text(&now);
-    let answer = Answer { text: text.clone(), completion: now.clone(), named: None, ..input.answer.clone() };
+    let answer =
+        Answer { text: text.clone(), completion: now.clone(), named: None, withheld: None, ..input.answer.clone() };
     // Earlier results were compared with the stored answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
     // If stopped, values would be taken for those of the stored answer, so they are given with the new answer at the

@@ -215,7 +215,8 @@ pub fn answer_searched<E: TurnEngines>(
         settings: &settings,
     };
     let generator = engines.generator(&request.settings, cancel)?;
-    Ok(generate_answer(generator, &input, cancel, &mut |event| on_progress(TurnProgress::Answering(event)))?)
+    let answer = generate_answer(generator, &input, cancel, &mut |event| on_progress(TurnProgress::Answering(event)))?;
+    Ok(request.settings.abstain.decide(answer))
 }
 
 fn complete<E: TurnEngines>(

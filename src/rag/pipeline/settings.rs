@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::AnswerSettings;
+use crate::answer::{Abstain, AnswerSettings};
 use crate::attribution::AttributionSettings;
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
@@ -24,6 +24,8 @@ pub struct TurnSettings {
     pub model: GeneratorChoice,
     /// Limits of prompts.
     pub prompt: PromptSettings,
+    /// When an answer becomes an abstention.
+    pub abstain: Abstain,
     /// 0 means greedy decoding; above 0 tokens are sampled.
     pub temperature: f32,
     /// Seed of sampling.
@@ -40,6 +42,7 @@ impl Default for TurnSettings {
             rerank: Reranking::default(),
             model: GeneratorChoice::default(),
             prompt: PromptSettings::default(),
+            abstain: Abstain::default(),
             temperature: 0.0,
             seed: 1,
             attribution: AttributionSettings::default(),

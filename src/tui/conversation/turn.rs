@@ -163,6 +163,10 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
     lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
+    if let Some(withheld) = answer.and_then(|answer| answer.withheld.as_deref()) {
+        let indent = Indent { first: Span::styled(words.model_said(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(paragraphs(withheld, theme.dim, width, &indent));
+    }
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }

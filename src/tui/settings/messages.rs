@@ -108,6 +108,7 @@ fn german(setting: Setting) -> (&'static str, &'static str) {
         Setting::Translate => ("Übersetzung", "Frage auch in der Sprache der Dokumente suchen"),
         Setting::Model => ("Modell", "welches Modell schreibt; profile: das des Profils"),
         Setting::Language => ("Sprache", "Sprache der Antworten; auto: die der Frage"),
+        Setting::Abstain => ("Enthaltung", "strict: auch wenn die Quellen die Antwort nicht stützen"),
         Setting::Temperature => ("Temperatur", "0: immer das wahrscheinlichste Token; darüber Zufall"),
         Setting::Seed => ("Startwert", "macht gezogene Token wiederholbar"),
         Setting::AnswerTokens => ("Antwortlänge", "Token höchstens je Antwort; im Prompt bleiben sie frei"),
