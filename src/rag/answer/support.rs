@@ -19,7 +19,8 @@ use super::rewrite_guard::is_verbatim;
 use super::sentences::sentences_of;
 use super::{Answer, AskedDate, MiscitedNumber};
 use crate::attribution::Attribution;
-use crate::prompt::{Part, Prompt, out_of_scope};
+use crate::prompt::{Part, Prompt, Segment, out_of_scope};
+use crate::retrieval::Age;
 use ragonite_base::Language;
 use ragonite_base::text::{has_digit, is_stop_word, lower_words};
 
@@ -105,6 +106,8 @@ pub struct Support {
     pub uncited_date: Option<AskedDate>,
     /// Numbers that the answer cites and that are no sources, ascending.
     pub invalid_citations: Vec<usize>,
+    /// Cited sources of which the search found a newer version, ascending.
+    pub older_versions: Vec<usize>,
     /// Whether an explanation found that the model gives the same answer without any source.
     pub same_without_sources: bool,
 }
@@ -135,6 +138,7 @@ impl Answer {
             said_by_uncited: self.overlapping_uncited(),
             uncited_date: self.uncited_date(),
             invalid_citations: self.invalid_citations.clone(),
+            older_versions: older_versions(&self.prompt, &self.citations),
             same_without_sources: false,
         };
         support.verdict = if !checked.is_empty() && checked.iter().all(|sentence| sentence.is_unsupported) {
@@ -161,7 +165,7 @@ impl Support {
     pub fn line(&self) -> String {
         let reasons = self.reasons().join("; ");
         let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
-        match (self.verdict, self.same_without_sources) {
+        let line = match (self.verdict, self.same_without_sources) {
             (SupportVerdict::Supported, false) => "Supported by its sources".to_owned(),
             (SupportVerdict::Supported, true) => {
                 "Supported by its sources; the model answers the same without them".to_owned()
@@ -171,6 +175,11 @@ impl Support {
             (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
                 format!("The model's own knowledge: it answers the same without any source{reasons}")
             }
+        };
+        match self.older_versions.as_slice() {
+            [] => line,
+            [one] => format!("{line}; {} is an older version", sources(&[*one])),
+            several => format!("{line}; {} are older versions", sources(several)),
         }
     }
 
@@ -312,6 +321,18 @@ fn has_name(name: &str, words: &HashSet<String>) -> bool {
     parts.iter().all(|part| is_stop_word(part) || is_mentioned(part, words)) || words.contains(&parts.concat())
 }
 
+/// The cited sources that the prompt calls older versions.
+fn older_versions(prompt: &Prompt, cited: &[usize]) -> Vec<usize> {
+    let is_older = |segment: &&Segment| {
+        matches!(segment.part, Part::Evidence { .. })
+            && segment.text.lines().next().is_some_and(|label| label.contains(Age::Older.label()))
+    };
+    let older = prompt.segments.iter().filter(is_older).flat_map(|segment| segment.part.sources().iter().copied());
+    let mut older: Vec<usize> = older.filter(|rank| cited.contains(rank)).collect();
+    older.sort_unstable();
+    older
+}
+
 /// `Source 2` or `Sources 2, 3`.
 fn sources(ranks: &[usize]) -> String {
     let list: Vec<String> = ranks.iter().map(usize::to_string).collect();
@@ -335,7 +356,6 @@ mod tests {
 
     use super::*;
     use crate::answer::citation;
-    use crate::prompt::Segment;
     use ragonite_base::Millis;
     use ragonite_inference::{Completion, Finish, Sampling, SpecialTokens};
 

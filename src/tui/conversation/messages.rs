@@ -43,6 +43,8 @@ texts! { CONVERSATION
     one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
     several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
     said_by(sources: &str) = "said by {sources}, which it does not cite", "das sagt {sources}, nicht zitiert";
+    one_older(source: &str) = "{source} is an older version", "{source} ist eine ältere Fassung";
+    several_older(sources: &str) = "{sources} are older versions", "{sources} sind ältere Fassungen";
     made_up(sources: &str) = "{sources} was not given to it", "{sources} lag ihr nicht vor";
     answered(sources: &str, tokens: &str, total: &str) =
         "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
@@ -106,7 +108,7 @@ impl Words {
     /// The verdict on the support of an answer, with its reasons.
     pub(crate) fn support(self, support: &Support) -> String {
         let reasons = self.reasons(support);
-        match (support.verdict, support.same_without_sources) {
+        let line = match (support.verdict, support.same_without_sources) {
             (SupportVerdict::Supported, false) => self.supported().to_owned(),
             (SupportVerdict::Supported, true) => self.supported_anyway().to_owned(),
             (SupportVerdict::Partly, false) => self.partly_supported(&reasons),
@@ -114,6 +116,11 @@ impl Words {
             (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
                 format!("{}; {reasons}", self.own_knowledge())
             }
+        };
+        match support.older_versions.as_slice() {
+            [] => line,
+            [one] => format!("{line}; {}", self.one_older(&self.sources(&[*one]))),
+            several => format!("{line}; {}", self.several_older(&self.sources(several))),
         }
     }
 
