@@ -6,19 +6,24 @@
 use std::path::Path;
 
 use ragonite::app::{Event, TurnKey};
-use ragonite::base::{CancelToken, Language};
+use ragonite::base::{CancelToken, Language, Millis};
 use ragonite::document::evidence::{ContextParts, EvidenceSettings};
 use ragonite::eval::{Preparation, prepare};
 use ragonite::index::Index;
-use ragonite::inference::{GenerateRequest, HashEmbedder, ScriptedGenerator};
-use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, RewriteHow, SupportVerdict, generate_answer};
-use ragonite::rag::attribution::{
-    AnswerSource, Attribution, AttributionSettings, Engines, ExplainInput, Method, SourceVector, attribute, by_sentence,
+use ragonite::inference::{GenerateRequest, HashEmbedder, ScriptedGenerator, SpecialTokens};
+use ragonite::rag::answer::{
+    Answer, AnswerInput, AnswerSettings, RewriteHow, SupportVerdict, Translation, TranslationHow, citation,
+    generate_answer,
 };
+use ragonite::rag::attribution::{
+    AnswerSource, Attribution, AttributionSettings, Engines, ExplainInput, Method, Provenance, SourceVector, attribute,
+    by_sentence,
+};
+use ragonite::rag::prompt::{Part, Prompt, Segment, out_of_scope};
 use ragonite::rag::retrieval::{RetrievalSettings, Retrieved, SearchContext, SearchInput, search};
 use ragonite::tui::Pane;
 
-use crate::screen::{Stage, rewrite};
+use crate::screen::{Stage, cluster, retrieved, rewrite};
 
 const METHODS: [Method; 5] =
     [Method::Similarity, Method::Preview, Method::Logprob, Method::Jsd, Method::Counterfactual];
@@ -200,5 +205,120 @@ fn every_method_names_the_sources_of_an_answer_that_has_two_and_each_of_its_sent
                 assert_eq!(sentence.cited, [rest], "{method:?}: {}", sentence.text);
             }
         }
+    }
+}
+
+/// Three sources of a prompt, of which the second is an older version.
+const SOURCES: [&str; 3] = [
+    "Source 1:\nTravel rules 2025\nA trip is approved by Mira Kohl two weeks ahead. The limit is 4,800 EUR.\n\n",
+    "Source 2 (older version, 2023-04-01):\nTravel rules 2023\nA trip is approved by Jonas Feld. The limit is 3,900 EUR.\n\n",
+    "Source 3:\nStaff\nTomas Brandt keeps the list of pumps.\n\n",
+];
+
+/// An answer to a question on the travel rules.
+fn ruled(question: &str, text: &str) -> Answer {
+    let segment = |part, text: &str| Segment { part, text: text.into(), special: SpecialTokens::AsText, tokens: 20 };
+    let mut segments: Vec<Segment> =
+        (1..).zip(SOURCES).map(|(rank, text)| segment(Part::Evidence { rank }, text)).collect();
+    segments.push(segment(Part::Question, &format!("Question: {question}")));
+    let prompt = Prompt { segments, ..Prompt::default() };
+    let citations = citation::read(text, &prompt.sources());
+    let answer = crate::screen::answer(&citations.text, citations.invalid);
+    Answer { citations: citations.valid, language: Language::of(question), prompt, ..answer }
+}
+
+/// A turn with an answer.
+fn turn(question: &str, text: &str) -> Stage {
+    let mut stage = Stage::searched(question);
+    stage.finish(TurnKey(1), ruled(question, text));
+    stage
+}
+
+fn explained(mut stage: Stage, attribution: Attribution) -> Stage {
+    stage.play([
+        Event::ExplainRequested { turn: 0, method: attribution.method },
+        Event::AttributionFinished { job: TurnKey(1).job(), attribution: Box::new(attribution) },
+    ]);
+    stage
+}
+
+/// A turn that was stopped while the model wrote.
+fn stopped() -> Stage {
+    let mut stage = Stage::searched("Who approves a trip?");
+    let turn = TurnKey(1);
+    stage.play([
+        Event::AnswerGrown { turn, text: "A trip is approved".into() },
+        Event::CancelRequested,
+        Event::JobCanceled { job: turn.job() },
+    ]);
+    stage
+}
+
+/// A German question that was searched in English too.
+fn translated() -> Stage {
+    let question = "Wer genehmigt eine Reise?";
+    let mut stage = Stage::asked(question);
+    let turn = TurnKey(1);
+    let translation = Translation {
+        text: Some("Who approves a trip?".into()),
+        from: Language::German,
+        to: Language::English,
+        how: TranslationHow::Model,
+        prompt: None,
+        completion: None,
+        total_ms: Millis(700.0),
+    };
+    stage.play([
+        Event::QuestionTranslated { turn, translation: Box::new(translation) },
+        Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(question, RewriteHow::First)) },
+        Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(question)) },
+    ]);
+    stage.finish(turn, ruled(question, "Eine Reise genehmigt Mira Kohl zwei Wochen vorher. [Source 1]"));
+    stage
+}
+
+/// An answer that needs one of two sources that were left out together.
+fn group_tested() -> Stage {
+    let settled = cluster(&[1], Provenance::Verified, 0.0, None, "Mira Kohl approves a trip. [Source 1]");
+    let group = cluster(&[2, 3], Provenance::Group, 0.31, Some(1.0), "Nobody is named.");
+    let attribution =
+        Attribution { decisive: true, clusters: vec![group, settled], ..Attribution::new(Method::Counterfactual) };
+    explained(turn("Who approves a trip?", "Mira Kohl approves a trip. [Source 1]"), attribution)
+}
+
+/// An answer that stays the same without any source.
+fn known_anyway() -> Stage {
+    let text = "Water boils at 100 degrees. [Source 3]";
+    let same = |rank| cluster(&[rank], Provenance::Verified, 0.0, None, text);
+    let without_sources = same(1).counterfactuals.into_iter().next();
+    let clusters = [1, 2, 3].map(same).into();
+    let attribution = Attribution { clusters, without_sources, ..Attribution::new(Method::Counterfactual) };
+    explained(turn("At what temperature does water boil?", text), attribution)
+}
+
+#[test]
+fn who_reads_only_the_conversation_knows_what_he_may_rely_on() {
+    let question = "Who approves a trip, and what is the limit?";
+    let refused = || {
+        let mut stage = Stage::searched(question);
+        let text = out_of_scope(Language::English);
+        stage.finish(TurnKey(1), Answer { answered: false, ..ruled(question, text) });
+        stage
+    };
+    let turns: [(&str, Stage); 10] = [
+        ("right", turn(question, "Mira Kohl approves it; the limit is 4,800 EUR. [Source 1]")),
+        ("wrongly cited", turn(question, "Mira Kohl approves it; the limit is 4,800 EUR. [Source 3]")),
+        ("unsupported", turn("Who leads the museum?", "Felix Adler leads the museum of Bergen. [Source 3]")),
+        ("refused", refused()),
+        ("newer version", turn(question, "Jonas Feld approves it; the limit is 3,900 EUR. [Source 2]")),
+        ("half supported", turn(question, "Mira Kohl approves it. [Source 1] The limit is 7,250 EUR. [Source 1]")),
+        ("world knowledge", known_anyway()),
+        ("stopped", stopped()),
+        ("translated", translated()),
+        ("group-tested", group_tested()),
+    ];
+    for (name, stage) in turns {
+        let seen = stage.at(Pane::Conversation).frame((80, 24)).backend().to_string();
+        insta::assert_snapshot!(format!("rely_on_{}", name.replace(' ', "_")), seen);
     }
 }
