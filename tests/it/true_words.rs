@@ -247,7 +247,7 @@ fn stopped() -> Stage {
     let mut stage = Stage::searched("Who approves a trip?");
     let turn = TurnKey(1);
     stage.play([
-        Event::AnswerGrown { turn, text: "A trip is approved".into() },
+        Event::AnswerGrew { turn, text: "A trip is approved".into() },
         Event::CancelRequested,
         Event::JobCanceled { job: turn.job() },
     ]);
