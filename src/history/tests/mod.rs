@@ -126,6 +126,7 @@ fn found(text: &str, score: f64) -> Retrieved {
         discarded: Vec::new(),
         sub_queries: Vec::new(),
         unknown_terms: Vec::new(),
+        quality: None,
         day: None,
         timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
     }
