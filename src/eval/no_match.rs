@@ -113,7 +113,7 @@ impl Unfit {
         let share = self.share()? * 100.0;
         let Self { questions, stopped, far, uncovered } = self;
         Some(format!(
-            "{what}: {stopped} of {questions} stopped ({share:.1} %); {far} by cosine alone, {uncovered} by words alone\n"
+            "{what}: {stopped} of {questions} stopped ({share:.1} %); cosine alone {far}, words alone {uncovered}\n"
         ))
     }
 }
@@ -179,8 +179,8 @@ mod tests {
         assert_eq!(
             counted.text(),
             "No document fits\n\
-             Answerable: 1 of 3 stopped (33.3 %); 2 by cosine alone, 1 by words alone\n\
-             Unanswerable: 1 of 1 stopped (100.0 %); 1 by cosine alone, 1 by words alone\n"
+             Answerable: 1 of 3 stopped (33.3 %); cosine alone 2, words alone 1\n\
+             Unanswerable: 1 of 1 stopped (100.0 %); cosine alone 1, words alone 1\n"
         );
     }
 

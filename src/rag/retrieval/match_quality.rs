@@ -27,6 +27,9 @@ pub const UNRELATED_QUANTILE: f64 = 0.75;
 /// Results of a dense search for an unrelated question; the index finds the best one more surely among several.
 const DEPTH: usize = 10;
 
+/// Best hits whose words are counted.
+const MAX_COVERING: usize = 20;
+
 /// Most absent words that are kept.
 const MAX_ABSENT_WORDS: usize = 8;
 
@@ -233,7 +236,7 @@ struct Covered {
 
 /// What the hits have of the question's words, or of its translation's where that is more.
 fn covered(index: &Index, retrieved: &Retrieved, sub_queries: &[SubQuery]) -> Result<Covered, RetrievalError> {
-    let ids: Vec<EvidenceId> = retrieved.hits.iter().map(|hit| hit.evidence).collect();
+    let ids: Vec<EvidenceId> = retrieved.hits.iter().take(MAX_COVERING).map(|hit| hit.evidence).collect();
     let hits = index.evidences(&ids)?;
     let terms = index.question_terms(&retrieved.query)?;
     let typed = covered_by(&hits, &terms);
