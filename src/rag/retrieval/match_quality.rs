@@ -271,31 +271,41 @@ fn is_foreign(index: &Index, question: &str) -> Result<bool, RetrievalError> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use proptest::prelude::*;
 
-    use super::super::{SearchInput, search};
+    use super::super::{SearchInput, search, search_alone};
     use super::*;
     use ragonite_document::evidence::Kind;
     use ragonite_index::test_kit::{domain, ingest, page};
     use ragonite_inference::{Embed, Embedding, EncoderIdentity, InferenceError};
 
     /// A text about pumps is near to every document, an unrelated question less so, and any other text hardly.
-    struct AboutPumps(EncoderIdentity);
+    struct AboutPumps {
+        identity: EncoderIdentity,
+        embedded: AtomicUsize,
+    }
 
     impl AboutPumps {
         fn new() -> Self {
-            Self(EncoderIdentity {
+            let identity = EncoderIdentity {
                 model: "pumps".to_owned(),
                 fingerprint: "f00d".to_owned(),
                 dimensions: 8,
                 max_tokens: 64,
-            })
+            };
+            Self { identity, embedded: AtomicUsize::new(0) }
+        }
+
+        fn embedded(&self) -> usize {
+            self.embedded.load(Ordering::Relaxed)
         }
     }
 
     impl Embed for AboutPumps {
         fn identity(&self) -> &EncoderIdentity {
-            &self.0
+            &self.identity
         }
 
         fn count_tokens(&self, text: &str) -> Result<usize, InferenceError> {
@@ -303,6 +313,7 @@ mod tests {
         }
 
         fn embed(&self, texts: &[&str], _: TextRole, _: &CancelToken) -> Result<Vec<Embedding>, InferenceError> {
+            self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
             let vector = |text: &&str| {
                 let is_unrelated = ENGLISH.contains(text) || GERMAN.contains(text);
                 let near: f32 = if text.to_lowercase().contains("pump") {
@@ -320,14 +331,19 @@ mod tests {
         }
     }
 
-    fn quality(question: &str, translated: Option<&str>, settings: &RetrievalSettings) -> MatchQuality {
-        let embedder = AboutPumps::new();
-        let (_folder, mut index) = domain(&embedder);
+    fn about_pumps(embedder: &AboutPumps) -> (tempfile::TempDir, Index) {
+        let (folder, mut index) = domain(embedder);
         let pages = [
             page("Pumps", &["Kolmet looks after the pump in the hut", "The pump was tested by the crew of the boat"]),
             page("Pump room", &["The pump room is behind the crane"]),
         ];
-        ingest(&mut index, &pages, &embedder).unwrap();
+        ingest(&mut index, &pages, embedder).unwrap();
+        (folder, index)
+    }
+
+    fn quality(question: &str, translated: Option<&str>, settings: &RetrievalSettings) -> MatchQuality {
+        let embedder = AboutPumps::new();
+        let (_folder, index) = about_pumps(&embedder);
         let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
         let input = SearchInput { question, completed: None, translated, earlier: &[], today: None };
         search(engines, &input, settings, &CancelToken::never()).unwrap().quality.unwrap()
@@ -353,6 +369,21 @@ mod tests {
         let measured = quality("Who tested the pump?", None, &always);
         assert_eq!(measured.verdict, MatchVerdict::Fits);
         assert!((measured.unrelated_cosine.unwrap() - 0.5).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_unrelated_questions_are_embedded_once_for_an_open_domain() {
+        let embedder = AboutPumps::new();
+        let (_folder, index) = about_pumps(&embedder);
+        let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+        let embedded_for = |question: &str| {
+            let before = embedder.embedded();
+            search_alone(engines, question, &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+            embedder.embedded() - before
+        };
+        assert_eq!(embedded_for("Who tested the pump?"), 1);
+        assert_eq!(embedded_for("How to frobnicate the zorp?"), 1 + ENGLISH.len() + GERMAN.len());
+        assert_eq!(embedded_for("How to unfrobnicate the zorp?"), 1);
     }
 
     #[test]
