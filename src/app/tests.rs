@@ -1476,3 +1476,13 @@ fn what_becomes_of_a_listed_conversation_is_told_to_the_domain_that_is_being_ope
         "{wished:?}"
     );
 }
+
+#[test]
+fn the_command_line_lets_the_model_answer_without_match() {
+    use ragonite_rag::pipeline::AnswerWithoutMatch;
+    let of = |answer_without_match| {
+        App::new(AppSettings { answer_without_match, ..AppSettings::default() }).turn_settings().answer_without_match
+    };
+    assert_eq!(of(None), AnswerWithoutMatch::Off);
+    assert_eq!(of(Some(AnswerWithoutMatch::On)), AnswerWithoutMatch::On);
+}

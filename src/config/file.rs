@@ -20,6 +20,7 @@ use ragonite_inference::{
 };
 use ragonite_rag::answer::{Abstain, Suggestions};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::prompt::PromptSettings;
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
@@ -93,6 +94,8 @@ pub struct Generation {
     pub writing: Decoding,
     /// Idle minutes until the model is unloaded; 0 means never.
     pub unload_after_minutes: u64,
+    /// Whether the model answers where no document fits the question.
+    pub answer_without_match: AnswerWithoutMatch,
     /// Whether questions are suggested after an answer.
     pub suggestions: Suggestions,
     /// Whether answers are explained before the user asks.
@@ -111,6 +114,7 @@ impl Default for Generation {
             flash_attention: FlashAttention::default(),
             writing: Decoding::default(),
             unload_after_minutes: 30,
+            answer_without_match: AnswerWithoutMatch::default(),
             suggestions: Suggestions::default(),
             explain_ahead: ExplainAhead::default(),
         }
@@ -195,6 +199,7 @@ impl Config {
             prompt: self.prompt.clone(),
             temperature: self.generation.temperature,
             seed: self.generation.seed,
+            answer_without_match: self.generation.answer_without_match,
             attribution: self.attribution.clone(),
         }
     }

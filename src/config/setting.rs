@@ -157,6 +157,8 @@ settings! {
         "0 takes the likeliest token always; above 0 tokens are drawn";
     Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),
         "makes drawn tokens the same again";
+    AnswerWithoutMatch Generator "generation.answer_without_match" "without match" answer_without_match SWITCH,
+        "whether the model answers where no document fits the question";
     AnswerTokens Generator "prompt.answer_tokens" "answer length" prompt.answer_tokens Takes::Count(16, 8192, 32),
         "most tokens of an answer; they are kept free in the prompt";
     EvidenceTokens Generator "prompt.evidence_tokens" "evidence length" prompt.evidence_tokens

@@ -14,10 +14,11 @@ use ragonite_base::{CancelToken, Language};
 use ragonite_inference::{Generate, Sampling};
 use ragonite_rag::answer::{Answer, AnswerEvent, AnswerSettings};
 use ragonite_rag::pipeline::{
-    DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings, answer_searched,
+    AnswerWithoutMatch, DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings,
+    answer_searched,
 };
 use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::{EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
+use ragonite_rag::retrieval::{Calibration, EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
 
 /// Settings of the runner.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -28,6 +29,8 @@ pub struct RunnerSettings<'a> {
     pub settings: &'a AnswerSettings,
     /// Hits in the prompt.
     pub sources: usize,
+    /// Whether the generator answers where no document fits.
+    pub answer_without_match: AnswerWithoutMatch,
 }
 
 /// The generator in the conversations of a run.
@@ -106,7 +109,16 @@ impl<'a> ConversationRunner<'a> {
             Sampling::Seeded { temperature, seed } => (temperature, seed),
         };
         let (retrieval, prompt) = (retrieval.clone(), prompt.clone());
-        TurnSettings { sources: self.how.sources, retrieval, prompt, temperature, seed, ..defaults }
+        let answer_without_match = self.how.answer_without_match;
+        TurnSettings {
+            sources: self.how.sources,
+            retrieval,
+            prompt,
+            temperature,
+            seed,
+            answer_without_match,
+            ..defaults
+        }
     }
 }
 
@@ -146,7 +158,8 @@ impl TurnEngines for BenchmarkEngines<'_> {
         _: &TurnSettings,
         cancel: &CancelToken,
     ) -> Result<Retrieved, EvalError> {
-        Ok(search(self.asking.engines, input, self.asking.settings, cancel)?)
+        let settings = RetrievalSettings { calibration: Calibration::Always, ..self.asking.settings.clone() };
+        Ok(search(self.asking.engines, input, &settings, cancel)?)
     }
 
     fn translations(&mut self) -> &mut TranslationCache {

@@ -56,6 +56,7 @@ pub(super) fn asked(question: Question, page: Option<usize>) -> Asked {
         translated: None,
         gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
         hits: Vec::new(),
+        quality: None,
         k: 10,
         spelled: false,
         outcome: Outcome { page, content: page, url: None, gold_in_ten: 2 },

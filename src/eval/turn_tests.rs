@@ -12,6 +12,7 @@ use ragonite_index::test_kit::WordEmbedder;
 use ragonite_inference::{GenerateRequest, ScriptedGenerator};
 use ragonite_rag::answer::{AnswerSettings, RewriteHow};
 use ragonite_rag::attribution::{AttributionSettings, SourceVector};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::prompt::{HistoryTurn, PromptSettings};
 use ragonite_rag::retrieval::{Copies, Mode, RetrievalSettings, SearchContext, SubQueryRole, Translate};
 
@@ -78,7 +79,7 @@ impl World {
     }
 
     fn speaking(&self) -> RunnerSettings<'_> {
-        RunnerSettings { prefix: "", settings: &self.answer, sources: 5 }
+        RunnerSettings { prefix: "", settings: &self.answer, sources: 5, answer_without_match: AnswerWithoutMatch::On }
     }
 
     fn answer(&self, question: &Question) -> Answered {

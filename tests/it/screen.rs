@@ -211,6 +211,7 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         }],
         sub_queries: Vec::new(),
         unknown_terms: Vec::new(),
+        quality: None,
         day: None,
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),

@@ -293,6 +293,9 @@ pub struct Ask {
     /// configured: counterfactual]
     #[arg(long, requires = "explain")]
     pub method: Option<Method>,
+    /// Have the model answer even where no document fits the question
+    #[arg(long)]
+    pub answer_without_match: bool,
     /// The question
     #[arg(value_name = "QUESTION")]
     pub question: String,

@@ -11,7 +11,7 @@ use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber, Support};
 use ragonite_rag::attribution::{Attribution, AttributionTimings, Method, Provenance, Sentence, SentenceCluster};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{
-    Dependence, Hit, Mode, RetrievalTimings, Retrieved, SubQuery, SubQueryRole, WeightReason,
+    Dependence, Hit, MatchQuality, Mode, RetrievalTimings, Retrieved, SubQuery, SubQueryRole, WeightReason,
 };
 
 /// `ragonite search --json`.
@@ -24,6 +24,8 @@ pub(super) struct SearchJson<'a> {
     hits: &'a [Hit],
     /// Identifiers of the query that occur in no document.
     absent: &'a [String],
+    /// How well the hits fit the query; null without hits.
+    r#match: Option<&'a MatchQuality>,
     /// The day of a temporal expression in the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     day: Option<String>,
@@ -33,9 +35,9 @@ pub(super) struct SearchJson<'a> {
 impl<'a> SearchJson<'a> {
     /// The result of a query and its translation.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
-        let Retrieved { mode, hits, unknown_terms: absent, day, timings_ms, .. } = found;
-        let day = day.map(|day| day.to_string());
-        Self { query, translated, mode: *mode, hits, absent, day, timings_ms: *timings_ms }
+        let Retrieved { mode, hits, unknown_terms: absent, quality, day, timings_ms, .. } = found;
+        let (day, r#match) = (day.map(|day| day.to_string()), quality.as_ref());
+        Self { query, translated, mode: *mode, hits, absent, r#match, day, timings_ms: *timings_ms }
     }
 }
 
@@ -76,6 +78,10 @@ pub(super) struct AskJson<'a> {
     hits: Vec<&'a Hit>,
     /// Identifiers of the question that occur in no document.
     absent: &'a [String],
+    /// How well the hits fit the question; null without hits.
+    r#match: Option<&'a MatchQuality>,
+    /// Whether the model was not asked because no document fits.
+    stopped_without_match: bool,
     /// The sub-queries; empty for a question that was searched alone.
     legs: Vec<LegJson<'a>>,
     cut: Vec<CutJson>,
@@ -289,6 +295,8 @@ impl<'a> AskJson<'a> {
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
             absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.unknown_terms),
+            r#match: record.trace.retrieved.as_ref().and_then(|found| found.quality.as_ref()),
+            stopped_without_match: record.trace.stopped_without_match().is_some(),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.sub_queries).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
             attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),

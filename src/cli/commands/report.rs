@@ -56,6 +56,9 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
+        if record.trace.stopped_without_match().is_some() {
+            text.push_str("The model was not asked; `ragonite ask --answer-without-match` asks it.\n");
+        }
         if let Some(withheld) = &answer.withheld {
             let _ = writeln!(text, "No source supports it; the model said: {}", clean_text(withheld));
         }
@@ -85,7 +88,7 @@ pub(super) fn answer(record: &TurnRecord) -> String {
 pub(super) fn evidence(record: &TurnRecord) -> String {
     let Some(answer) = &record.trace.answer else { return String::new() };
     let in_prompt = answer.prompt.sources();
-    let mut text = record.trace.retrieved.as_ref().map(absent).unwrap_or_default();
+    let mut text = record.trace.retrieved.as_ref().map(caution).unwrap_or_default();
     let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
     text.push_str(if in_prompt.is_empty() { "Evidence: none\n" } else { "Evidence:\n" });
     for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
@@ -104,9 +107,9 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
     text
 }
 
-/// A line on identifiers that are in no document; empty where there are none.
-pub(super) fn absent(found: &Retrieved) -> String {
-    found.warning().map(|caution| caution + "\n").unwrap_or_default()
+/// A line on a question that no document fits, else on identifiers that are in no document; empty where neither is so.
+pub(super) fn caution(found: &Retrieved) -> String {
+    found.no_match_line().or_else(|| found.warning()).map(|caution| caution + "\n").unwrap_or_default()
 }
 
 /// A hit on three lines: origin; file or page, version and date; excerpt.
@@ -125,11 +128,12 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
         .filter(|text| !text.is_empty())
         .collect();
     let mut lines = format!(
-        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {from}\n       {snippet}\n",
+        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  cosine {cosine}, {dense}, {lexical}, fused {fused:.4}\n       {from}\n       {snippet}\n",
         from = from.join(", "),
         rank = hit.rank,
         kind = hit.kind.as_str(),
         title = clean_line(&hit.title),
+        cosine = hit.dense_score.map_or_else(|| "-".to_owned(), |cosine| format!("{cosine:.4}")),
         fused = hit.fused,
         dense = leg("dense", hit.dense_rank),
         lexical = leg("lexical", hit.lexical_rank),

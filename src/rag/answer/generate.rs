@@ -245,6 +245,11 @@ fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> 
     }
 }
 
+/// The abstention where no document fits the question: no prompt is built, and no model is asked.
+pub fn out_of_scope_answer(input: &AnswerInput<'_>, on_event: &mut dyn FnMut(AnswerEvent)) -> Answer {
+    nothing_found(input, Prompt::default(), on_event)
+}
+
 /// The abstention without sources.
 fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnMut(AnswerEvent)) -> Answer {
     let text = out_of_scope(input.language).to_owned();

@@ -28,7 +28,8 @@ pub use citation_repair::{RepairedCitation, repair_citations};
 pub use error::AnswerError;
 pub use figures::MiscitedNumber;
 pub use generate::{
-    AnswerEvent, AnswerInput, AnswerSettings, ReadAnswer, answer_request, generate_answer, read_answer,
+    AnswerEvent, AnswerInput, AnswerSettings, ReadAnswer, answer_request, generate_answer, out_of_scope_answer,
+    read_answer,
 };
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};

@@ -30,8 +30,21 @@ pub struct TurnSettings {
     pub temperature: f32,
     /// Seed of sampling.
     pub seed: u32,
+    /// Whether the generator answers where no document fits the question.
+    pub answer_without_match: AnswerWithoutMatch,
     /// Settings of attribution.
     pub attribution: AttributionSettings,
+}
+
+/// Whether the generator answers where no document fits the question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerWithoutMatch {
+    /// It is not asked; the answer is the out-of-scope sentence.
+    #[default]
+    Off,
+    /// It is asked.
+    On,
 }
 
 impl Default for TurnSettings {
@@ -45,6 +58,7 @@ impl Default for TurnSettings {
             abstain: Abstain::default(),
             temperature: 0.0,
             seed: 1,
+            answer_without_match: AnswerWithoutMatch::Off,
             attribution: AttributionSettings::default(),
         }
     }

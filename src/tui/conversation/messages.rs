@@ -25,6 +25,16 @@ texts! { CONVERSATION
     own_knowledge =
         "! the model's own knowledge: it answers the same without any source",
         "! Wissen des Modells: Ohne jede Quelle antwortet es ebenso";
+    no_match = "no document fits this question", "kein Dokument passt zu dieser Frage";
+    no_match_and_word(word: &str) =
+        "no document fits this question: its word {word} is in no document",
+        "kein Dokument passt zu dieser Frage: Ihr Wort {word} steht in keinem Dokument";
+    no_match_and_words(words: &str) =
+        "no document fits this question: its words {words} are in no document",
+        "kein Dokument passt zu dieser Frage: Ihre Wörter {words} stehen in keinem Dokument";
+    asks_all_the_same(key: &str) =
+        "The model was not asked. {key} lets you ask it all the same.",
+        "Das Modell wurde nicht gefragt. Mit {key} lässt es sich trotzdem fragen.";
     date_in_no_source(date: &str) =
         "the date asked about is in no source: {date}", "das Datum der Frage steht in keiner Quelle: {date}";
     date_in_no_cited_source(date: &str) =
@@ -102,6 +112,16 @@ impl Words {
         match names.as_slice() {
             [name] => self.one_absent(name),
             names => self.several_absent(&names.join(", ")),
+        }
+    }
+
+    /// No document fits the question, whose `absent` words are in no document.
+    pub(crate) fn fits_none(self, absent: &[String]) -> String {
+        let names: Vec<String> = absent.iter().map(|word| format!("`{}`", clean_line(word))).collect();
+        match names.as_slice() {
+            [] => self.no_match().to_owned(),
+            [word] => self.no_match_and_word(word),
+            words => self.no_match_and_words(&words.join(", ")),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::theme::Theme;
 use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
 use ragonite_rag::answer::{Answer, SupportVerdict};
+use ragonite_rag::retrieval::Retrieved;
 
 /// Lines of a turn besides question and answer.
 const AROUND: usize = 4;
@@ -63,6 +64,11 @@ pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) 
         lines.push(Line::default());
     }
     lines.extend(outcome_lines(turn, look));
+    if turn.record.trace.stopped_without_match().is_some() {
+        let key = keymap.key(Action::Compare, Place::Panes).unwrap_or_default();
+        let hint = Span::styled(words.asks_all_the_same(&key), theme.dim);
+        lines.extend(wrap(&[hint], width, &Indent::default()));
+    }
     lines.extend(explanation_lines(app, turn, keymap, look));
     if let Some(feedback) = &turn.record.feedback {
         let rating = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
@@ -159,7 +165,14 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     let answer = turn.answer();
     let holds = |number: usize| holds(turn, number);
     let mut lines = Vec::new();
-    if answer.is_some_and(|answer| !answer.answered) {
+    let no_match = turn.record.trace.retrieved.as_ref().and_then(Retrieved::no_match).filter(|_| answer.is_some());
+    let is_stopped = turn.record.trace.stopped_without_match().is_some();
+    if let Some(quality) = no_match {
+        let mark = if is_stopped { '∅' } else { '!' };
+        let text = format!("{mark} {}", words.fits_none(&quality.absent_words));
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    }
+    if answer.is_some_and(|answer| !answer.answered) && !is_stopped {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
     lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
@@ -177,7 +190,8 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.unknown_terms);
-    if !absent.is_empty() {
+    // Where no document fits, the line above names them.
+    if !absent.is_empty() && no_match.is_none() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
     if let Some(support) = turn.record.trace.support() {

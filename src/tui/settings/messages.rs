@@ -111,6 +111,7 @@ fn german(setting: Setting) -> (&'static str, &'static str) {
         Setting::Abstain => ("Enthaltung", "strict: auch wenn die Quellen die Antwort nicht stützen"),
         Setting::Temperature => ("Temperatur", "0: immer das wahrscheinlichste Token; darüber Zufall"),
         Setting::Seed => ("Startwert", "macht gezogene Token wiederholbar"),
+        Setting::AnswerWithoutMatch => ("ohne Treffer", "ob das Modell antwortet, wenn kein Dokument passt"),
         Setting::AnswerTokens => ("Antwortlänge", "Token höchstens je Antwort; im Prompt bleiben sie frei"),
         Setting::EvidenceTokens => ("Beleglänge", "Token höchstens für alle Belege im Prompt zusammen"),
         Setting::Method => ("Methode", "wie ohne andere Taste erklärt wird"),

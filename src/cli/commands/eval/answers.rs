@@ -17,8 +17,7 @@ use crate::args::EvalAnswers;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
     ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Judged,
-    Judgement, Limit, Metric, Run, RunnerSettings, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge,
-    measured,
+    Judgement, Limit, Metric, Run, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use ragonite_rag::answer::Support;
 use ragonite_rag::prompt::CutHow;
@@ -114,7 +113,7 @@ impl<'a> Answers<'a> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let speaking = bench.speaking(&prefix, &answering, sources);
             let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used().and(self.judge.used());

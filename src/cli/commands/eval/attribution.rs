@@ -25,6 +25,7 @@ use ragonite_eval::{
 use ragonite_index::Index;
 use ragonite_inference::Embed;
 use ragonite_rag::attribution::{AttributionSettings, Engines, GroupTest, SourceVector};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::retrieval::Hit;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
@@ -107,7 +108,9 @@ impl Attributions<'_> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let speaking = bench.speaking(&prefix, &answering, sources);
+            // Only the answers of a model can be explained.
+            let speaking = RunnerSettings { answer_without_match: AnswerWithoutMatch::On, ..speaking };
             let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             // The best hit of the question before.
             let mut unrelated: Option<Hit> = None;

@@ -205,6 +205,17 @@ impl<'a> Bench<'a> {
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 
+    /// How the generator speaks in a domain with this prompt prefix.
+    pub(super) fn speaking<'b>(
+        &self,
+        prefix: &'b str,
+        settings: &'b AnswerSettings,
+        sources: usize,
+    ) -> RunnerSettings<'b> {
+        let answer_without_match = self.start.config.generation.answer_without_match;
+        RunnerSettings { prefix, settings, sources, answer_without_match }
+    }
+
     /// Most sources in a prompt: as in the program, at most as many as requested.
     pub(super) fn sources(&self) -> usize {
         let sources = self.start.sources();
