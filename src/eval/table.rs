@@ -158,7 +158,7 @@ pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
-    use super::super::{Ablation, Asked, Completion, Question, Variation};
+    use super::super::{Ablation, Asked, Completion, Question, Variation, Way};
     use super::*;
     use ragonite_base::Language;
     use ragonite_document::evidence::Kind;
@@ -212,6 +212,26 @@ mod tests {
         let cells: Vec<&str> = all.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect();
         // The gold page of the third question came seventh, which three hits could not have told.
         assert_eq!(cells, ["all", "3", "0.667", "-", "-", "0.714", "-"]);
+    }
+
+    #[test]
+    fn a_method_that_ran_has_a_row_without_and_with_clusters() {
+        const NAMES: &[Metric] = &[
+            Metric::Accuracy(Way::Similarity),
+            Metric::Accuracy(Way::LogprobUnclustered),
+            Metric::Accuracy(Way::Logprob),
+        ];
+        let found = |value: f64| Some(Figure { value, interval: None, of: 4 });
+        let line = Line { slice: None, questions: 5, figures: vec![found(0.25), found(0.5), found(0.75)] };
+        let text = by_method(&Figures { names: NAMES, lines: vec![line] });
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .filter(|line| line.starts_with("| "))
+            .skip(2)
+            .map(|line| line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect())
+            .collect();
+        let expected = [["similarity", "4", "0.250", "-", "-", "-"], ["logprob", "4", "0.500", "-", "0.750", "-"]];
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub enum Eval {
     /// minutes without a GPU; Esc or Ctrl+C stops, and the next run goes on
     Attribution(EvalAttribution),
     /// Put another fact in place of the gold fact in one source, ask again, and say how often each method names that
-    /// source as the one the answer depends on. A question takes several minutes without a GPU; Esc or Ctrl+C stops, and
-    /// the next run goes on
+    /// source as the one the answer depends on. A question takes several minutes without a GPU; Esc or Ctrl+C stops,
+    /// and the next run goes on
     Planted(EvalPlanted),
 }
 

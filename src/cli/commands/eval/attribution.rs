@@ -54,8 +54,8 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     Ok(Exit::Done)
 }
 
-const BY_METHOD: &str = "Share of questions where a method points at a gold page, over those with a gold page among the \
-                         sources. Clusters: near-identical sources are left out together.";
+const BY_METHOD: &str = "Share of questions where a method points at a gold page, over those with a gold page among \
+                         the sources. Clusters: near-identical sources are left out together.";
 
 const ABOUT: &str = "Share of questions where the best-ranked hit of the top cluster is on a gold page, over those with a gold \
                      page among the sources (gold retrieved). A method that finds that no source changes the answer counts \

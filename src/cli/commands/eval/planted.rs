@@ -58,12 +58,12 @@ pub(super) fn run(start: &CommandContext, args: &EvalPlanted, output: &mut Outpu
 }
 
 const ABOUT: &str = "In one source the gold fact gives way to another fact; other sources with the gold fact are \
-                     dropped. An answer with the planted fact has it from that source. Top-1: the planted source is in the \
-                     cluster with the largest contribution; of equal ones each counts in part, and a method that \
-                     finds that no source changes the answer counts as wrong. Area: under the precision-recall curve \
-                     over all pairs of an answer and a source, by contribution. Decisive: some source stands out, and \
-                     it is the planted one (right) or not (wrong); similarity calls no source decisive. Chance: every \
-                     source has the same contribution.";
+                     dropped. An answer with the planted fact has it from that source. Top-1: the planted source \
+                     is in the cluster with the largest contribution; of equal ones each counts in part, and a \
+                     method that finds that no source changes the answer counts as wrong. Area: under the \
+                     precision-recall curve over all pairs of an answer and a source, by contribution. Decisive: \
+                     some source stands out, and it is the planted one (right) or not (wrong); similarity calls \
+                     no source decisive. Chance: every source has the same contribution.";
 
 const BY_SLICE: &str =
     "Top-1 by slice: questions counts all, and each share is over the answers with the planted fact.";
