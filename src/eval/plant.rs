@@ -310,6 +310,10 @@ mod tests {
         Ground { question, query: &question.completed, past: &[], hits, gold: &[1, 2], pool, seed: 1 }
     }
 
+    fn planting(ground: &Ground<'_>) -> Result<PlantedHits, Unplanted> {
+        plant(ground)
+    }
+
     fn said_in(hits: &[Hit], fact: &str) -> Vec<usize> {
         hits.iter().filter(|hit| holds(hit, fact)).map(|hit| hit.rank).collect()
     }
@@ -323,7 +327,7 @@ mod tests {
             hit(3, "Ask Alice for the key."),
             hit(4, "The platform has three layers."),
         ];
-        let PlantedHits { plant, hits } = super::plant(&ground(&question, &hits, &pool)).unwrap();
+        let PlantedHits { plant, hits } = planting(&ground(&question, &hits, &pool)).unwrap();
         assert_eq!((plant.rank, plant.fact.as_str(), plant.dropped.as_slice()), (2, "Alice", [3].as_slice()));
         assert!(["Bruno", "Carla"].contains(&plant.planted.as_str()), "{plant:?}");
         assert_eq!(hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [1, 2, 4]);
@@ -339,7 +343,7 @@ mod tests {
         gold.context.after = "With X it is 1012MB more.".to_owned();
         gold.text = format!("Disk\n{}\n{}", gold.content, gold.context.after);
         let hits = [gold, hit(2, "Trains are booked.")];
-        let PlantedHits { plant, hits } = super::plant(&ground(&question, &hits, &pool)).unwrap();
+        let PlantedHits { plant, hits } = planting(&ground(&question, &hits, &pool)).unwrap();
         assert!(plant.planted.len() == 6 && plant.planted.ends_with("MB"), "{plant:?}");
         assert_eq!(hits[0].text, format!("Disk\n{}\n{}", hits[0].content, hits[0].context.after));
         assert!(plant.is_in(&hits[0].content) && plant.is_in(&hits[0].context.after));
@@ -349,11 +353,11 @@ mod tests {
     fn planting_is_deterministic_and_depends_on_the_seed() {
         let (question, pool) = (asking_for("1012MB"), pool());
         let hits = [hit(1, "It takes 1012MB."), hit(2, "Trains are booked.")];
-        let planted = |seed| super::plant(&Ground { seed, ..ground(&question, &hits, &pool) }).unwrap();
+        let planted = |seed| planting(&Ground { seed, ..ground(&question, &hits, &pool) }).unwrap();
         assert_eq!(planted(1), planted(1));
         assert_ne!(planted(1).plant.planted, planted(2).plant.planted);
         let later = Question { turn: 2, ..question.clone() };
-        let of_later = super::plant(&ground(&later, &hits, &pool)).unwrap();
+        let of_later = planting(&ground(&later, &hits, &pool)).unwrap();
         assert_ne!(planted(1).plant.planted, of_later.plant.planted, "each question has a plant of its own");
     }
 
@@ -361,7 +365,7 @@ mod tests {
     fn what_is_said_elsewhere_is_not_planted() {
         let (question, pool) = (asking_for("Alice"), pool());
         let hits = [hit(1, "Alice ran the tests."), hit(2, "Bruno booked trains.")];
-        let planted = |ground: &Ground<'_>| super::plant(ground).map(|found| found.plant.planted);
+        let planted = |ground: &Ground<'_>| planting(ground).map(|found| found.plant.planted);
         assert_eq!(planted(&ground(&question, &hits, &pool)), Ok("Carla".to_owned()));
         let turn = HistoryTurn {
             question: "Who else?".into(),
@@ -375,12 +379,12 @@ mod tests {
     #[test]
     fn a_question_without_a_fact_to_replace_says_why() {
         let pool = pool();
-        let why = |question: &Question, hits: &[Hit]| super::plant(&ground(question, hits, &pool)).unwrap_err();
+        let why = |question: &Question, hits: &[Hit]| planting(&ground(question, hits, &pool)).unwrap_err();
         let (alice, other) = (hit(1, "Alice ran the tests."), hit(2, "Trains are booked."));
         let both = [alice.clone(), other.clone()];
         let of_alice = asking_for("Alice");
         let nowhere = Ground { gold: &[], ..ground(&of_alice, &both, &pool) };
-        assert_eq!(super::plant(&nowhere).unwrap_err(), Unplanted::NoGold);
+        assert_eq!(planting(&nowhere).unwrap_err(), Unplanted::NoGold);
         assert_eq!(why(&asking_for("Dora"), &both), Unplanted::NoFact);
         assert_eq!(why(&asking_for("Yes"), &[hit(1, "Yes, it runs."), other.clone()]), Unplanted::NoFact);
         let asked = Question { completed: "Did Alice run them?".into(), ..asking_for("Alice") };
@@ -397,10 +401,10 @@ mod tests {
         let question = Question { facts, ..asking_for("17 boards") };
         let other = hit(3, "Trains are booked.");
         let hits = [hit(1, "They ran on 17 boards."), hit(2, "Of seventeen two failed."), other.clone()];
-        let planted = super::plant(&ground(&question, &hits, &pool)).unwrap();
+        let planted = planting(&ground(&question, &hits, &pool)).unwrap();
         assert_eq!(planted.plant.dropped, [2]);
         let hits = [hit(1, "They ran on 17 boards, yes seventeen."), other];
-        assert_eq!(super::plant(&ground(&question, &hits, &pool)).unwrap_err(), Unplanted::NoOther);
+        assert_eq!(planting(&ground(&question, &hits, &pool)).unwrap_err(), Unplanted::NoOther);
     }
 
     #[test]
@@ -432,7 +436,7 @@ mod tests {
         ) {
             let hits: Vec<Hit> = (1..).zip(&texts).map(|(rank, text)| hit(rank, text)).collect();
             let (question, pool) = (asking_for("Alice"), pool());
-            let found = super::plant(&Ground { seed, ..ground(&question, &hits, &pool) });
+            let found = planting(&Ground { seed, ..ground(&question, &hits, &pool) });
             if let Ok(PlantedHits { plant, hits }) = found {
                 prop_assert_eq!(said_in(&hits, &plant.planted), vec![plant.rank]);
                 prop_assert!(said_in(&hits, "Alice").is_empty());

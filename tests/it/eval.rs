@@ -293,17 +293,17 @@ fn every_question_with_a_plant_is_counted_and_a_second_run_says_the_same() {
     let Some(program) = program() else { return };
     let help = program.run(&["eval", "--help"]);
     assert!(String::from_utf8_lossy(&help.stdout).contains("  planted"), "the help lists it");
-    let planted = ["eval", "planted", "--benchmark", demo(), "--limit", "4", "--mode", "lexical", "--languages", "en"];
+    let planted = ["eval", "planted", "--benchmark", demo(), "--limit", "3", "--mode", "lexical", "--languages", "en"];
     let planted = [&planted[..], &["--methods", "similarity,logprob"]].concat();
     let detailed = [&planted[..], &["--details"]].concat();
     let json = program.json(&detailed);
-    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("planted"), Some(4)));
+    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("planted"), Some(3)));
     assert_eq!(json["seed"], 1);
     figure(&json, "/planted_rate");
     let count = |name: &str| json["plants"][name].as_u64().unwrap();
     let (scored, taken) = (count("scored"), json["taken_rate"].as_f64().unwrap_or(0.0));
     let others: u64 = ["no_gold", "no_fact", "no_other", "not_taken"].into_iter().map(count).sum();
-    assert!(scored + others == 4 && (scored > 0) == (taken > 0.0), "{}", json["plants"]);
+    assert!(scored + others == 3 && (scored > 0) == (taken > 0.0), "{}", json["plants"]);
     assert_eq!(json["top_1"]["logprob"].is_number(), scored > 0);
     assert!(json["top_1"]["counterfactual"].is_null(), "it was not asked for");
     for one in json["results"].as_array().unwrap() {
@@ -318,11 +318,9 @@ fn every_question_with_a_plant_is_counted_and_a_second_run_says_the_same() {
     }
     let again = program.json(&detailed);
     assert_eq!((&again["results"], &again["area"]), (&json["results"], &json["area"]));
-    let other = program.json(&[&detailed[..], &["--seed", "2"]].concat());
-    assert_eq!(other["plants"]["no_gold"], json["plants"]["no_gold"], "the search is the same");
     let table = program.run(&planted);
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
-    assert!(table.contains(&format!("Scored: {scored} of 4 questions.")) && table.contains("| method "), "{table}");
+    assert!(table.contains(&format!("Scored: {scored} of 3 questions.")) && table.contains("| method "), "{table}");
 }
 
 #[test]
