@@ -443,6 +443,15 @@ mod tests {
     }
 
     #[test]
+    fn a_statistic_is_of_as_many_conversations_as_there_are() {
+        assert_eq!(bootstrap(1, &mut |_| 0.0), None);
+        let count = bootstrap(5, &mut |drawn| drawn.iter().filter(|place| **place < 5).count() as f64);
+        assert_eq!(count, Some(Interval { low: 5.0, high: 5.0 }));
+        let first = bootstrap(4, &mut |drawn| drawn[0] as f64);
+        assert_eq!(first, Some(Interval { low: 0.0, high: 3.0 }));
+    }
+
+    #[test]
     fn conversations_are_drawn_as_a_whole() {
         assert_eq!(interval(&[vec![1.0, 0.0, 1.0]]), None, "one conversation says nothing of others");
         assert_eq!(interval(&[vec![1.0], Vec::new()]), None);
