@@ -75,6 +75,11 @@ impl Way {
         }
     }
 
+    /// Whether near-identical sources are left out together.
+    pub(super) fn has_clusters(self) -> bool {
+        self.removed() == Removed::Cluster
+    }
+
     fn removed(self) -> Removed {
         match self {
             Self::Preview | Self::Jsd | Self::Logprob | Self::Counterfactual => Removed::Cluster,
@@ -267,7 +272,8 @@ pub fn noise_quantiles(explained: &[Explained], method: Method, parts: &[f64]) -
 }
 
 impl Explaining<'_> {
-    fn attribution(
+    /// Attributes an answer with a variant.
+    pub(super) fn attribution(
         &mut self,
         way: Way,
         answered: &Answered,
@@ -296,10 +302,14 @@ impl Explaining<'_> {
 }
 
 fn point(way: Way, attribution: &Attribution, answered: &Answered) -> Pointed {
-    // The highest contribution comes first. A cluster that leaves the words of the answer unchanged is no result.
-    let counts = |top: &&Cluster| top.how == Provenance::Similarity || top.contribution > SMALLEST_CHANGE;
-    let top = attribution.clusters.first().filter(counts);
+    // The highest contribution comes first.
+    let top = attribution.clusters.first().filter(|top| is_result(top));
     let rank = top.and_then(|top| top.hits.iter().min().copied());
     let is_gold = rank.is_some_and(|rank| answered.is_gold(rank));
     Pointed { way, rank, is_gold, decisive: attribution.decisive }
+}
+
+/// Whether a cluster may be pointed to: one that leaves the words of the answer unchanged is no result.
+pub(super) fn is_result(cluster: &Cluster) -> bool {
+    cluster.how == Provenance::Similarity || cluster.contribution > SMALLEST_CHANGE
 }

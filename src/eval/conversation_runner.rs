@@ -79,15 +79,7 @@ impl<'a> ConversationRunner<'a> {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(AnswerEvent),
     ) -> Result<Answer, EvalError> {
-        let mut report = |progress: TurnProgress<'_>| {
-            if let TurnProgress::Answering(event) = progress {
-                on_event(event);
-            }
-        };
-        let mut engines = BenchmarkEngines::new(asking, Some(self));
-        // The answer has the language of the typed question, also where the completed one was searched.
-        let request = TurnRequest { question: question.raw.clone(), ..posed.request.clone() };
-        let answer = answer_searched(&mut engines, &request, &posed.searched, &mut report, cancel)?;
+        let answer = self.answer_aside(asking, question, posed, cancel, on_event)?;
         let (conversation, language) = question.thread();
         let turn = HistoryTurn {
             question: question.raw.clone(),
@@ -98,6 +90,26 @@ impl<'a> ConversationRunner<'a> {
         let earlier = EarlierQuestion::answered(&question.raw, &hits, answer.cited_sources());
         self.turns.entry((conversation.to_owned(), language)).or_default().push((turn, earlier));
         Ok(answer)
+    }
+
+    /// Answers a question from its hits. Later turns know nothing of it.
+    pub(super) fn answer_aside(
+        &mut self,
+        asking: Asking<'_>,
+        question: &Question,
+        posed: &Posed,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(AnswerEvent),
+    ) -> Result<Answer, EvalError> {
+        let mut report = |progress: TurnProgress<'_>| {
+            if let TurnProgress::Answering(event) = progress {
+                on_event(event);
+            }
+        };
+        let mut engines = BenchmarkEngines::new(asking, Some(self));
+        // The answer has the language of the typed question, also where the completed one was searched.
+        let request = TurnRequest { question: question.raw.clone(), ..posed.request.clone() };
+        answer_searched(&mut engines, &request, &posed.searched, &mut report, cancel)
     }
 
     /// Settings of a turn with this search.

@@ -519,7 +519,7 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
             let mut runner = ConversationRunner::new(&mut generator, speaking);
             let answered = questions.iter().map(|question| {
                 let never = CancelToken::never();
-                let answered = answer(world.asking(), &mut runner, question, &never, &mut |_| {}).unwrap();
+                let answered = answer(world.asking(), &mut runner, question, None, &never, &mut |_| {}).unwrap();
                 ScoredAnswer::new(answered, Judgement::NotAsked)
             });
             Run::new(name, answered.collect(), None)

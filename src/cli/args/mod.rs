@@ -21,7 +21,9 @@ use ragonite_history::{Format, Rating, Reason, UnknownRating};
 use ragonite_rag::attribution::Method;
 use ragonite_rag::retrieval::{Fusion, Mode, Reranking, Translate};
 
-pub use self::eval::{Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalRetrieval, EvalSettings, EvalSupport};
+pub use self::eval::{
+    Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalPlanted, EvalRetrieval, EvalSettings, EvalSupport,
+};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///

@@ -19,8 +19,8 @@ use crate::args::EvalAttribution;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
     AS_IN_PAPER, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Explained, Explaining, Metric, NOISY,
-    Noise, Pointed, Run, RunnerSettings, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
-    noise, noise_quantiles,
+    Noise, Pointed, Run, RunnerSettings, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, by_method,
+    intervals, measured, noise, noise_quantiles,
 };
 use ragonite_index::Index;
 use ragonite_inference::Embed;
@@ -55,6 +55,9 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     Ok(Exit::Done)
 }
 
+const BY_METHOD: &str = "Share of questions where a method points at a gold page, over those with a gold page among \
+                         the sources. Clusters: near-identical sources are left out together.";
+
 const ABOUT: &str = "Share of questions where the best-ranked hit of the top cluster is on a gold page, over those with a gold \
                      page among the sources (gold retrieved). A method that finds that no source changes the answer counts \
                      as wrong. First hit: always pointing at Source 1. Decisive: some source stands out.";
@@ -80,7 +83,7 @@ enum Floor {
 }
 
 /// The embedder of attribution: that of the run unless the configuration names another.
-fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
+pub(super) fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
     let id = bench.start.config.attribution.embedder().filter(|id| *id != bench.embedder.identity().model);
     let Some(id) = id else { return Ok(Arc::clone(&bench.embedder)) };
     output.progress(&format!("loading {id}"));
@@ -154,8 +157,7 @@ fn explain(
 ) -> Result<Explained, EvalError> {
     let Engines { generator, embedder } = engines;
     let sources = vectors(&answered, index, embedder, &bench.cancel)?;
-    // Without group test, because the best rank of a group would stand for the whole group.
-    let settings = AttributionSettings { group_test: GroupTest::Off, ..bench.start.config.attribution.clone() };
+    let settings = without_groups(&bench.start.config.attribution);
     let explaining = Explaining {
         ways,
         sources: &sources,
@@ -165,6 +167,11 @@ fn explain(
         max_tokens: bench.start.config.prompt.answer_tokens,
     };
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
+}
+
+/// The settings without group test, because the best rank of a group would stand for the whole group.
+pub(super) fn without_groups(settings: &AttributionSettings) -> AttributionSettings {
+    AttributionSettings { group_test: GroupTest::Off, ..settings.clone() }
 }
 
 /// What the methods say of the source that was added; nothing where it is one of the answer's pages.
@@ -187,7 +194,7 @@ fn noise_of(
 }
 
 /// The source vectors for clustering.
-fn vectors(
+pub(super) fn vectors(
     answered: &Answered,
     index: &Index,
     embedder: &dyn Embed,
@@ -219,7 +226,9 @@ impl Reported for Explained {
     fn tables(run: &Run<Self>) -> Vec<Table> {
         let text = format!("{ABOUT}{}\n\n{}", about_paper(run), measured(&run.figures, AS_IN_PAPER, run.papers));
         let others = format!("{OTHERS}\n\n{}", measured(&run.figures, WITHOUT_ANSWERS, None));
+        let by_method = format!("{BY_METHOD} {}", by_method(&run.figures));
         vec![
+            Table { heading: "Attribution accuracy by method", text: by_method },
             Table { heading: "Attribution accuracy", text },
             Table { heading: "Attribution accuracy without another answer", text: others },
             Table { heading: "Intervals", text: intervals(&run.figures) },

@@ -9,6 +9,7 @@ mod attribution;
 mod bench;
 mod models;
 mod output;
+mod planted;
 mod progress;
 mod results;
 mod retrieval;
@@ -28,6 +29,7 @@ pub(super) fn run(start: &CommandContext, command: &Eval, output: &mut Output) -
         Eval::Answers(args) => answers::run(start, args, output),
         Eval::Attribution(args) => attribution::run(start, args, output),
         Eval::Support(args) => support::run(start, args, output),
+        Eval::Planted(args) => planted::run(start, args, output),
     };
     if result.as_ref().is_err_and(|failure| failure.exit == Exit::Canceled) {
         output.note("stopped; what was done is kept, and the same command goes on from there");
