@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use super::{
     ConversationChange, Copied, DocumentPart, JobId, MissingModels, Notice, Problem, Refusal, TurnKey, Variation,
 };
-use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
+use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, Millis, TurnId};
 use ragonite_config::{ProfileReason, SettingsOverride};
 use ragonite_document::evidence::{ContextParts, TableGrid};
 use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
@@ -328,6 +328,8 @@ pub enum Event {
         /// The settled clusters with shares among themselves, then the estimated ones; before any of them,
         /// similarities of single sources.
         clusters: Vec<Cluster>,
+        /// Time since the explanation began.
+        elapsed: Millis,
     },
     /// Answer to `Suggest`.
     QuestionsSuggested {

@@ -35,4 +35,4 @@ pub use notification::Refusal;
 pub use open_conversations::{Answering, Unlisted};
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};
-pub use turn::{Explaining, PromptSize, Purpose, Reading, Turn};
+pub use turn::{ExplainProgress, Explaining, PromptSize, Purpose, Reading, Turn};

@@ -6,7 +6,7 @@
 //! Not here: what runs on battery (`workers`), requested explanations (`steps`).
 
 use super::state::{App, Phase, UnaskedJob};
-use super::turn::Purpose;
+use super::turn::{ExplainProgress, Purpose};
 use super::{Effect, Event, JobId, Trigger, TurnKey};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead, Method};
 
@@ -69,7 +69,10 @@ impl App {
             return None;
         }
         Some(match event {
-            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, *done, *total, clusters),
+            Event::AttributionAdvanced { done, total, clusters, elapsed, .. } => {
+                let progress = ExplainProgress { done: *done, total: *total, elapsed: *elapsed };
+                self.advanced(key, progress, clusters)
+            }
             Event::AttributionFinished { attribution, .. } => {
                 self.jobs.prefetch = None;
                 self.explained(key, (**attribution).clone())
@@ -122,7 +125,13 @@ mod tests {
     }
 
     fn one_is_known() -> Event {
-        Event::AttributionAdvanced { job: JobId(2), done: 1, total: 3, clusters: vec![known(1, Provenance::Verified)] }
+        Event::AttributionAdvanced {
+            job: JobId(2),
+            done: 1,
+            total: 3,
+            clusters: vec![known(1, Provenance::Verified)],
+            elapsed: Millis(40.0),
+        }
     }
 
     #[test]

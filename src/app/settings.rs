@@ -91,7 +91,9 @@ impl App {
 
     /// Settings of the next question.
     pub fn turn_settings(&self) -> TurnSettings {
-        self.domain_settings.overrides.applied_to(&self.settings.turn)
+        let of_domain = self.domain_settings.overrides.applied_to(&self.settings.turn);
+        let answer_without_match = self.settings.answer_without_match.unwrap_or(of_domain.answer_without_match);
+        TurnSettings { answer_without_match, ..of_domain }
     }
 
     /// Id of the profile's reranker, where it has one.

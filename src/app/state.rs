@@ -22,7 +22,7 @@ use ragonite_document::evidence::TableGrid;
 use ragonite_history::{ConversationRecord, TurnRecord, TurnSettings};
 use ragonite_rag::answer::Suggestions;
 use ragonite_rag::attribution::{ExplainAhead, Method};
-use ragonite_rag::pipeline::Wording;
+use ragonite_rag::pipeline::{AnswerWithoutMatch, Wording};
 use ragonite_rag::prompt::{HistoryTurn, PAST_TURNS};
 use ragonite_rag::retrieval::EarlierQuestion;
 
@@ -46,6 +46,8 @@ pub struct AppSettings {
     pub generators: Vec<String>,
     /// Most tokens of prompt and answer together.
     pub context_tokens: usize,
+    /// Whether the generator answers where no document fits; wins over the settings of a domain.
+    pub answer_without_match: Option<AnswerWithoutMatch>,
 }
 
 impl Default for AppSettings {
@@ -58,6 +60,7 @@ impl Default for AppSettings {
             reranker: None,
             generators: Vec::new(),
             context_tokens: 4096,
+            answer_without_match: None,
         }
     }
 }

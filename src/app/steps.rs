@@ -9,7 +9,7 @@ use super::context::Fetched;
 use super::conversation::SavedTurn;
 use super::notification::Notification;
 use super::state::{App, Phase, UnaskedJob};
-use super::turn::{Explaining, PromptSize, Purpose, Reading, Turn};
+use super::turn::{ExplainProgress, Explaining, PromptSize, Purpose, Reading, Turn};
 use super::{Effect, Event, ExplainRequest, JobId, Problem, Refusal, SuggestRequest, Trigger, TurnKey};
 use ragonite_base::{DomainName, TurnId};
 use ragonite_history::{Outcome, Trace, TurnRecord};
@@ -199,7 +199,13 @@ impl App {
             known = turn.record.trace.known(&settings.attribution);
         }
         let with = settings.attribution.clone();
-        turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
+        turn.explaining = Some(Explaining {
+            method,
+            purpose,
+            settings: with,
+            progress: ExplainProgress::default(),
+            clusters: Vec::new(),
+        });
         let (turn, question) = (turn.key, turn.record.completed_question.clone());
         let request = ExplainRequest { turn, demand, domain, method, question, answer, hits, known, settings };
         Some(Effect::Explain { job, request: Box::new(request) })
@@ -313,8 +319,10 @@ impl App {
             (Phase::Answering(key), Event::AnswerFinished { turn, answer }) if key == turn => {
                 self.answered(key, *answer)
             }
-            (Phase::Explaining(key), Event::AttributionAdvanced { job, done, total, clusters }) if key.job() == job => {
-                self.advanced(key, done, total, &clusters)
+            (Phase::Explaining(key), Event::AttributionAdvanced { job, done, total, clusters, elapsed })
+                if key.job() == job =>
+            {
+                self.advanced(key, ExplainProgress { done, total, elapsed }, &clusters)
             }
             (Phase::Explaining(key), Event::AttributionFinished { job, attribution }) if key.job() == job => {
                 self.explained(key, *attribution)
@@ -374,10 +382,10 @@ impl App {
         effects
     }
 
-    pub(super) fn advanced(&mut self, key: TurnKey, done: usize, total: usize, clusters: &[Cluster]) -> Vec<Effect> {
+    pub(super) fn advanced(&mut self, key: TurnKey, progress: ExplainProgress, clusters: &[Cluster]) -> Vec<Effect> {
         self.with_turn(key, |turn| {
             if let Some(explaining) = &mut turn.explaining {
-                explaining.advance(done, total, clusters);
+                explaining.advance(progress, clusters);
             }
         })
     }

@@ -87,6 +87,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
     };
     let answer = Answer {
         named: None,
+        withheld: None,
         text: text.into(),
         answered: true,
         citations: vec![],
@@ -393,8 +394,14 @@ fn an_explanation_is_saved_over_its_turn() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     assert!(matches!(&effects[..], [Effect::Explain { job: JobId(1), .. }]));
-    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 1, total: 2, clusters: vec![] });
-    assert_eq!(app.turns()[0].explaining.as_ref().unwrap().done, 1);
+    app.handle(Event::AttributionAdvanced {
+        job: JobId(1),
+        done: 1,
+        total: 2,
+        clusters: vec![],
+        elapsed: Millis(40.0),
+    });
+    assert_eq!(app.turns()[0].explaining.as_ref().unwrap().progress.done, 1);
     let effects = app.handle(attributed(1));
     let [Effect::SaveTurn { conversation: Some(_), record, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(record.trace.timings_ms.total, Millis(15.0));
@@ -457,7 +464,7 @@ fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
     let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
     let advanced = |done| {
         let clusters = vec![known(2, Provenance::Verified), known(1, Provenance::Preview)];
-        Event::AttributionAdvanced { job: JobId(1), done, total: 3, clusters }
+        Event::AttributionAdvanced { job: JobId(1), done, total: 3, clusters, elapsed: Millis(40.0) }
     };
     app.handle(ask());
     app.handle(advanced(1));
@@ -483,7 +490,7 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let mut told = |clusters: Vec<Cluster>| {
-        app.handle(Event::AttributionAdvanced { job: JobId(1), done: 0, total: 0, clusters });
+        app.handle(Event::AttributionAdvanced { job: JobId(1), done: 0, total: 0, clusters, elapsed: Millis(40.0) });
         let explaining = app.turns()[0].explaining.clone().unwrap();
         explaining.clusters.iter().map(|one| (one.hits.clone(), one.how)).collect::<Vec<_>>()
     };
@@ -507,7 +514,7 @@ fn with_other_settings_a_stopped_explanation_begins_anew() {
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let clusters = vec![known(2, Provenance::Verified)];
-    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 1, total: 3, clusters });
+    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 1, total: 3, clusters, elapsed: Millis(40.0) });
     app.handle(Event::JobCanceled { job: JobId(1) });
     app.handle(saved(1));
     let trace = &app.turns()[0].record.trace;
@@ -542,7 +549,13 @@ fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only
 
     explained(&mut app);
     let clusters = vec![known(1, Provenance::Regenerated), known(3, Provenance::Verified)];
-    app.handle(Event::AttributionAdvanced { job: JobId(1), done: 2, total: 3, clusters: clusters.clone() });
+    app.handle(Event::AttributionAdvanced {
+        job: JobId(1),
+        done: 2,
+        total: 3,
+        clusters: clusters.clone(),
+        elapsed: Millis(40.0),
+    });
     app.handle(Event::JobCanceled { job: JobId(1) });
     app.handle(saved(1));
     assert_eq!(explained(&mut app), (clusters, GroupTest::Off), "it goes on from there");
@@ -1462,4 +1475,14 @@ fn what_becomes_of_a_listed_conversation_is_told_to_the_domain_that_is_being_ope
         matches!(&wished[..], [Effect::ChangeConversation { domain, .. }] if *domain == name("other")),
         "{wished:?}"
     );
+}
+
+#[test]
+fn the_command_line_lets_the_model_answer_without_match() {
+    use ragonite_rag::pipeline::AnswerWithoutMatch;
+    let of = |answer_without_match| {
+        App::new(AppSettings { answer_without_match, ..AppSettings::default() }).turn_settings().answer_without_match
+    };
+    assert_eq!(of(None), AnswerWithoutMatch::Off);
+    assert_eq!(of(Some(AnswerWithoutMatch::On)), AnswerWithoutMatch::On);
 }

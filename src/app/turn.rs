@@ -41,6 +41,17 @@ pub enum Purpose {
     Sentences,
 }
 
+/// Progress of an explanation.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ExplainProgress {
+    /// Clusters settled.
+    pub done: usize,
+    /// Clusters in all; 0 until they are counted.
+    pub total: usize,
+    /// Time since the explanation began.
+    pub elapsed: Millis,
+}
+
 /// A running explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explaining {
@@ -50,24 +61,22 @@ pub struct Explaining {
     pub purpose: Purpose,
     /// Its settings.
     pub settings: AttributionSettings,
-    /// Clusters settled.
-    pub done: usize,
-    /// Clusters in all; 0 until they are counted.
-    pub total: usize,
+    /// Its progress.
+    pub progress: ExplainProgress,
     /// Known clusters: settled ones with shares among themselves, then estimated ones, then similarities.
     pub clusters: Vec<Cluster>,
 }
 
 impl Explaining {
     /// Takes the clusters known now; similarities of other sources stay.
-    pub(super) fn advance(&mut self, done: usize, total: usize, known: &[Cluster]) {
+    pub(super) fn advance(&mut self, progress: ExplainProgress, known: &[Cluster]) {
         let is_left = |one: &Cluster| known.iter().all(|new| new.hits.iter().all(|hit| !one.hits.contains(hit)));
         let compared = |one: &Cluster| one.how == Provenance::Similarity;
         self.clusters.retain(|one| compared(one) && is_left(one));
         // Similarities are not shown for sentences.
         let of_answer = |one: &&Cluster| self.purpose == Purpose::Answer || !compared(one);
         self.clusters = known.iter().filter(of_answer).chain(&self.clusters).cloned().collect();
-        (self.done, self.total) = (done, total);
+        self.progress = progress;
     }
 }
 
@@ -187,14 +196,21 @@ impl Turn {
     /// Moves the clusters of a stopped explanation into the record, unless the record has a complete one by the same
     /// method without a group to split. Returns whether it did.
     pub(super) fn keep_stopped(&mut self, explaining: Explaining) -> bool {
-        let Explaining { method, purpose, settings, total, clusters, .. } = explaining;
+        let Explaining { method, purpose, settings, progress, clusters } = explaining;
         let trace = &mut self.record.trace;
         let known = trace.known(&settings).len();
+        let before = trace.attribution.as_ref().filter(|_| known > 0).map(|before| before.timings_ms.total);
         let is_new = !trace.is_explained_by(method) || trace.has_group_to_part(&settings);
-        let stopped = Attribution::stopped(method, &clusters, total, settings.temperature);
-        let stopped = stopped.filter(|stopped| purpose == Purpose::Answer && is_new && stopped.clusters.len() > known);
+        let total = before.unwrap_or_default() + progress.elapsed;
+        let stopped = Attribution::stopped(method, &clusters, progress.total, settings.temperature)
+            .filter(|stopped| is_new && stopped.clusters.len() > known)
+            // Similarities stay where nothing better is known.
+            .or_else(|| Attribution::of_similarities(&clusters).filter(|_| trace.attribution.is_none()))
+            .filter(|_| purpose == Purpose::Answer);
         let is_kept = stopped.is_some();
-        if let Some(stopped) = stopped {
+        if let Some(mut stopped) = stopped {
+            stopped.timings_ms.total = total;
+            let settings = AttributionSettings { method: stopped.method, ..settings };
             trace.attribute(stopped, Some(settings));
             self.add_up_timings();
         }
@@ -229,6 +245,7 @@ impl Turn {
                 total_ms: Millis::default(),
             },
             named: None,
+            withheld: None,
         });
     }
 

@@ -18,8 +18,9 @@ use ragonite_index::IndexSettings;
 use ragonite_inference::{
     Decoding, DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCacheType, Profile, Sampling,
 };
-use ragonite_rag::answer::Suggestions;
+use ragonite_rag::answer::{Abstain, Suggestions};
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::prompt::PromptSettings;
 use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
@@ -49,6 +50,8 @@ pub struct Config {
     pub sources: Option<usize>,
     /// Whether hits are reranked, if the profile has a reranker.
     pub rerank: Reranking,
+    /// When an answer becomes an abstention.
+    pub abstain: Abstain,
     /// The device for computing.
     pub device: DeviceChoice,
     /// Splitting of documents.
@@ -91,6 +94,8 @@ pub struct Generation {
     pub writing: Decoding,
     /// Idle minutes until the model is unloaded; 0 means never.
     pub unload_after_minutes: u64,
+    /// Whether the model answers where no document fits the question.
+    pub answer_without_match: AnswerWithoutMatch,
     /// Whether questions are suggested after an answer.
     pub suggestions: Suggestions,
     /// Whether answers are explained before the user asks.
@@ -109,6 +114,7 @@ impl Default for Generation {
             flash_attention: FlashAttention::default(),
             writing: Decoding::default(),
             unload_after_minutes: 30,
+            answer_without_match: AnswerWithoutMatch::default(),
             suggestions: Suggestions::default(),
             explain_ahead: ExplainAhead::default(),
         }
@@ -188,10 +194,12 @@ impl Config {
             sources: self.sources.unwrap_or(profile.top_k),
             retrieval: self.retrieval.clone(),
             rerank: self.rerank,
+            abstain: self.abstain,
             model: self.generation.model.clone(),
             prompt: self.prompt.clone(),
             temperature: self.generation.temperature,
             seed: self.generation.seed,
+            answer_without_match: self.generation.answer_without_match,
             attribution: self.attribution.clone(),
         }
     }

@@ -151,10 +151,14 @@ settings! {
         "which model writes: that of the profile, or another one";
     Language Generator "prompt.language" "language" prompt.language Takes::OneOf(&["auto", "en", "de"]),
         "language of the answers: auto takes that of the question";
+    Abstain Generator "abstain" "abstain" abstain Takes::OneOf(&["model", "strict"]),
+        "strict also puts an answer that its sources do not support behind the out-of-scope sentence";
     Temperature Generator "generation.temperature" "temperature" temperature Takes::Number(0.0, 2.0, 0.1),
         "0 takes the likeliest token always; above 0 tokens are drawn";
     Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),
         "makes drawn tokens the same again";
+    AnswerWithoutMatch Generator "generation.answer_without_match" "without match" answer_without_match SWITCH,
+        "whether the model answers where no document fits the question";
     AnswerTokens Generator "prompt.answer_tokens" "answer length" prompt.answer_tokens Takes::Count(16, 8192, 32),
         "most tokens of an answer; they are kept free in the prompt";
     EvidenceTokens Generator "prompt.evidence_tokens" "evidence length" prompt.evidence_tokens

@@ -8,7 +8,9 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use ragonite_document::evidence::{ContextParts, Kind};
 use ragonite_inference::GeneratorChoice;
+use ragonite_rag::answer::Abstain;
 use ragonite_rag::attribution::{EstimateFirst, GroupTest, Method};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::prompt::AnswerLanguage;
 use ragonite_rag::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
@@ -49,7 +51,8 @@ macro_rules! by_word {
 }
 
 by_display!(usize, u32, f32, f64, ContextParts, GeneratorChoice);
-by_word!(Mode, Fusion, Reranking, Copies, Translate, Method, GroupTest, EstimateFirst, AnswerLanguage);
+by_word!(Mode, Fusion, Reranking, Copies, Translate, AnswerWithoutMatch, Method, GroupTest, EstimateFirst);
+by_word!(Abstain, AnswerLanguage);
 
 impl Value for Vec<Kind> {
     fn text(&self) -> String {

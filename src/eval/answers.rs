@@ -9,6 +9,7 @@ use super::metric::{Metric, P_AT_1, both};
 use super::overlap::Overlap;
 use super::score::share;
 use super::{Answered, Question, Verdict};
+use ragonite_rag::answer::SupportVerdict;
 use ragonite_rag::answer::citation::without_marks;
 
 /// An answer with its scores.
@@ -72,6 +73,8 @@ pub const ABOUT_SOURCES: &[Metric] = &[
     Metric::CitedUnaskedRate,
     Metric::CitationValidity,
     Metric::CitesGoldRate,
+    Metric::UnsupportedRate,
+    Metric::PartlySupportedRate,
     P_AT_1,
 ];
 
@@ -101,6 +104,8 @@ impl Measured for ScoredAnswer {
             }
             Metric::CitationValidity => validity(self),
             Metric::CitesGoldRate => cites_gold(self),
+            Metric::UnsupportedRate => support(self, SupportVerdict::Unsupported),
+            Metric::PartlySupportedRate => support(self, SupportVerdict::Partly),
             P_AT_1 => Some(share(answered.outcome.page == Some(1))),
             _ => None,
         }
@@ -112,6 +117,11 @@ fn validity(one: &ScoredAnswer) -> Option<f64> {
     let answer = &one.answered.answer;
     let (valid, invalid) = (answer.citations.len(), answer.invalid_citations.len());
     (answer.named.is_none() && valid + invalid > 0).then(|| valid as f64 / (valid + invalid) as f64)
+}
+
+/// Whether this is the verdict on the support of the answer; none for an answer without a verdict.
+fn support(one: &ScoredAnswer, verdict: SupportVerdict) -> Option<f64> {
+    one.answered.answer.support().map(|support| share(support.verdict == verdict))
 }
 
 /// Whether a cited source is on a gold page; only for answers with citations and the gold page among their sources.

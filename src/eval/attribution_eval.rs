@@ -75,6 +75,11 @@ impl Way {
         }
     }
 
+    /// Whether near-identical sources are left out together.
+    pub(super) fn has_clusters(self) -> bool {
+        self.removed() == Removed::Cluster
+    }
+
     fn removed(self) -> Removed {
         match self {
             Self::Preview | Self::Jsd | Self::Logprob | Self::Counterfactual => Removed::Cluster,
@@ -130,6 +135,18 @@ pub struct Pointed {
     pub decisive: bool,
 }
 
+/// What a method says of a source that has nothing to do with the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Noise {
+    /// The method.
+    pub method: Method,
+    /// The contribution of that source.
+    pub contribution: f64,
+}
+
+/// The methods whose values have noise: they read probabilities.
+pub const NOISY: [Method; 3] = [Method::Preview, Method::Logprob, Method::Jsd];
+
 /// An answer with the results of all variants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
@@ -137,6 +154,8 @@ pub struct Explained {
     pub answered: Answered,
     /// One per variant; empty without a gold page among the sources.
     pub pointed: Vec<Pointed>,
+    /// What each method says of a source that has nothing to do with the answer; empty if none was added.
+    pub noise: Vec<Noise>,
 }
 
 impl Explained {
@@ -220,11 +239,41 @@ pub fn attribute(
             pointed.push(point(*way, &attribution, &answered));
         }
     }
-    Ok(Explained { answered, pointed })
+    Ok(Explained { answered, pointed, noise: Vec::new() })
+}
+
+/// What each noisy method says of the last source, which was added to the prompt.
+///
+/// # Errors
+/// When a model fails, or with [`EvalError::Canceled`].
+pub fn noise(
+    answered: &Answered,
+    mut explaining: Explaining<'_>,
+    cancel: &CancelToken,
+) -> Result<Vec<Noise>, EvalError> {
+    let mut noise = Vec::new();
+    let Some(added) = answered.hits.last().map(|hit| hit.rank) else { return Ok(noise) };
+    for way in [Way::PreviewUnclustered, Way::LogprobUnclustered, Way::JsdUnclustered] {
+        let attribution = explaining.attribution(way, answered, cancel, &mut |_, _| {})?;
+        let of_added = attribution.clusters.iter().find(|cluster| cluster.hits == [added]);
+        noise.extend(of_added.map(|cluster| Noise { method: way.method(), contribution: cluster.contribution }));
+    }
+    Ok(noise)
+}
+
+/// The values below which these shares of the noise of a method lie, by method; none without noise.
+#[must_use]
+pub fn noise_quantiles(explained: &[Explained], method: Method, parts: &[f64]) -> Vec<f64> {
+    let noise = explained.iter().flat_map(|one| &one.noise).filter(|noise| noise.method == method);
+    let mut values: Vec<f64> = noise.map(|noise| noise.contribution).collect();
+    values.sort_by(f64::total_cmp);
+    let at = |part: f64| (part * (values.len().saturating_sub(1)) as f64).ceil() as usize;
+    parts.iter().filter_map(|part| values.get(at(*part)).copied()).collect()
 }
 
 impl Explaining<'_> {
-    fn attribution(
+    /// Attributes an answer with a variant.
+    pub(super) fn attribution(
         &mut self,
         way: Way,
         answered: &Answered,
@@ -253,10 +302,14 @@ impl Explaining<'_> {
 }
 
 fn point(way: Way, attribution: &Attribution, answered: &Answered) -> Pointed {
-    // The highest contribution comes first. A cluster that leaves the words of the answer unchanged is no result.
-    let counts = |top: &&Cluster| top.how == Provenance::Similarity || top.contribution > SMALLEST_CHANGE;
-    let top = attribution.clusters.first().filter(counts);
+    // The highest contribution comes first.
+    let top = attribution.clusters.first().filter(|top| is_result(top));
     let rank = top.and_then(|top| top.hits.iter().min().copied());
     let is_gold = rank.is_some_and(|rank| answered.is_gold(rank));
     Pointed { way, rank, is_gold, decisive: attribution.decisive }
+}
+
+/// Whether a cluster may be pointed to: one that leaves the words of the answer unchanged is no result.
+pub(super) fn is_result(cluster: &Cluster) -> bool {
+    cluster.how == Provenance::Similarity || cluster.contribution > SMALLEST_CHANGE
 }

@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 use super::aggregate::{Figures, Line, Measured};
 use super::answers::ScoredAnswer;
 use super::attribution_eval::{Explained, WAYS, Way};
-use super::metric::{Metric, P_AT_1, PageMatch, Ranking, URL_P_AT_1};
+use super::metric::{Metric, P_AT_1, PageMatch, PlantScore, Ranking, URL_P_AT_1};
 use super::paper::{self, Papers};
+use super::plant_eval::PlantedQuestion;
 use super::significance::{Difference, Exchanged, Significance, Tested, Tests};
 use super::slices::Slice;
 use super::stats::{Interval, McNemar, PairedT, holm};
@@ -396,6 +397,40 @@ impl Scored for Explained {
         (Metric::Accuracy(Way::CounterfactualUnclustered), "Attribution accuracy of counterfactuals without clusters"),
         (Metric::Accuracy(Way::Counterfactual), "Attribution accuracy of counterfactuals"),
         (Metric::GoldRetrievedRate, "Questions with a gold page among the sources"),
+    ];
+
+    const BESIDE_TESTED: &'static [Metric] = &[];
+}
+
+impl Scored for PlantedQuestion {
+    /// The most exact variant that ran, over the answers with the planted fact in both runs.
+    fn tested(_: Ablation, default: &[Self]) -> Tested {
+        let mut top = WAYS.into_iter().rev().map(|way| Metric::Plant(PlantScore::Top, way));
+        let right = top.find(|name| default.iter().any(|one| one.value(*name).is_some()));
+        Tested { right, ..Tested::default() }
+    }
+
+    const SIDE_BY_SIDE: &'static [(Metric, &'static str)] = &[
+        (Metric::Plant(PlantScore::Top, Way::Similarity), "Planted source first, by similarity"),
+        (
+            Metric::Plant(PlantScore::Top, Way::PreviewUnclustered),
+            "Planted source first, by the preview without clusters",
+        ),
+        (Metric::Plant(PlantScore::Top, Way::Preview), "Planted source first, by the preview"),
+        (Metric::Plant(PlantScore::Top, Way::JsdUnclustered), "Planted source first, by divergence without clusters"),
+        (Metric::Plant(PlantScore::Top, Way::Jsd), "Planted source first, by divergence"),
+        (
+            Metric::Plant(PlantScore::Top, Way::LogprobUnclustered),
+            "Planted source first, by log-probability without clusters",
+        ),
+        (Metric::Plant(PlantScore::Top, Way::Logprob), "Planted source first, by log-probability"),
+        (
+            Metric::Plant(PlantScore::Top, Way::CounterfactualUnclustered),
+            "Planted source first, by counterfactuals without clusters",
+        ),
+        (Metric::Plant(PlantScore::Top, Way::Counterfactual), "Planted source first, by counterfactuals"),
+        (Metric::PlantedRate, "Questions with a planted fact among the sources"),
+        (Metric::PlantTakenRate, "Answers with the planted fact"),
     ];
 
     const BESIDE_TESTED: &'static [Metric] = &[];

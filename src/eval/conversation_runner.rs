@@ -14,10 +14,11 @@ use ragonite_base::{CancelToken, Language};
 use ragonite_inference::{Generate, Sampling};
 use ragonite_rag::answer::{Answer, AnswerEvent, AnswerSettings};
 use ragonite_rag::pipeline::{
-    DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings, answer_searched,
+    AnswerWithoutMatch, DomainFacts, TranslationCache, TurnEngines, TurnProgress, TurnRequest, TurnSettings,
+    answer_searched,
 };
 use ragonite_rag::prompt::HistoryTurn;
-use ragonite_rag::retrieval::{EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
+use ragonite_rag::retrieval::{Calibration, EarlierQuestion, RetrievalSettings, Retrieved, SearchInput, search};
 
 /// Settings of the runner.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -28,6 +29,8 @@ pub struct RunnerSettings<'a> {
     pub settings: &'a AnswerSettings,
     /// Hits in the prompt.
     pub sources: usize,
+    /// Whether the generator answers where no document fits.
+    pub answer_without_match: AnswerWithoutMatch,
 }
 
 /// The generator in the conversations of a run.
@@ -76,15 +79,7 @@ impl<'a> ConversationRunner<'a> {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(AnswerEvent),
     ) -> Result<Answer, EvalError> {
-        let mut report = |progress: TurnProgress<'_>| {
-            if let TurnProgress::Answering(event) = progress {
-                on_event(event);
-            }
-        };
-        let mut engines = BenchmarkEngines::new(asking, Some(self));
-        // The answer has the language of the typed question, also where the completed one was searched.
-        let request = TurnRequest { question: question.raw.clone(), ..posed.request.clone() };
-        let answer = answer_searched(&mut engines, &request, &posed.searched, &mut report, cancel)?;
+        let answer = self.answer_aside(asking, question, posed, cancel, on_event)?;
         let (conversation, language) = question.thread();
         let turn = HistoryTurn {
             question: question.raw.clone(),
@@ -97,6 +92,26 @@ impl<'a> ConversationRunner<'a> {
         Ok(answer)
     }
 
+    /// Answers a question from its hits. Later turns know nothing of it.
+    pub(super) fn answer_aside(
+        &mut self,
+        asking: Asking<'_>,
+        question: &Question,
+        posed: &Posed,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(AnswerEvent),
+    ) -> Result<Answer, EvalError> {
+        let mut report = |progress: TurnProgress<'_>| {
+            if let TurnProgress::Answering(event) = progress {
+                on_event(event);
+            }
+        };
+        let mut engines = BenchmarkEngines::new(asking, Some(self));
+        // The answer has the language of the typed question, also where the completed one was searched.
+        let request = TurnRequest { question: question.raw.clone(), ..posed.request.clone() };
+        answer_searched(&mut engines, &request, &posed.searched, &mut report, cancel)
+    }
+
     /// Settings of a turn with this search.
     pub(super) fn turn_settings(&self, retrieval: &RetrievalSettings) -> TurnSettings {
         let AnswerSettings { sampling, prompt } = self.how.settings;
@@ -106,7 +121,16 @@ impl<'a> ConversationRunner<'a> {
             Sampling::Seeded { temperature, seed } => (temperature, seed),
         };
         let (retrieval, prompt) = (retrieval.clone(), prompt.clone());
-        TurnSettings { sources: self.how.sources, retrieval, prompt, temperature, seed, ..defaults }
+        let answer_without_match = self.how.answer_without_match;
+        TurnSettings {
+            sources: self.how.sources,
+            retrieval,
+            prompt,
+            temperature,
+            seed,
+            answer_without_match,
+            ..defaults
+        }
     }
 }
 
@@ -146,7 +170,8 @@ impl TurnEngines for BenchmarkEngines<'_> {
         _: &TurnSettings,
         cancel: &CancelToken,
     ) -> Result<Retrieved, EvalError> {
-        Ok(search(self.asking.engines, input, self.asking.settings, cancel)?)
+        let settings = RetrievalSettings { calibration: Calibration::Always, ..self.asking.settings.clone() };
+        Ok(search(self.asking.engines, input, &settings, cancel)?)
     }
 
     fn translations(&mut self) -> &mut TranslationCache {

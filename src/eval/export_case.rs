@@ -287,6 +287,7 @@ mod tests {
         };
         let answer = Answer {
             named: None,
+            withheld: None,
             text: ANSWER.into(),
             answered: true,
             citations: citations.to_vec(),

@@ -1,8 +1,9 @@
 //! Benchmarks: questions with gold pages and reference answers give figures by slice, beside those of the paper.
 //!
 //! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml`) and an open domain. Gives, per
-//! question, the rank of the gold page, scores of the answer, and whether attribution points to the gold page; from
-//! these, means with intervals and tests between runs. Exports turns of the history as questions.
+//! question, the rank of the gold page, scores of the answer, and whether attribution points to the gold page or to a
+//! source with a planted fact; from these, means with intervals and tests between runs. Exports turns of the history as
+//! questions.
 //! Invariants: scoring is pure; pages are compared by number, by URL string and by text, each separately; a gold page
 //! that is in no document counts as not found, and is counted; resampling and exchange tests use whole conversations; a
 //! cached result is used only if it would come out the same.
@@ -24,9 +25,17 @@ mod export_case;
 mod judge;
 mod markdown;
 mod metric;
+mod no_match;
+mod other_fact;
 mod overlap;
 mod pages;
 mod paper;
+mod plant;
+mod plant_eval;
+mod plant_table;
+#[cfg(test)]
+mod plant_tests;
+mod precision;
 mod questions;
 mod resume;
 mod retrieval;
@@ -35,6 +44,7 @@ mod score;
 mod significance;
 mod slices;
 mod stats;
+mod support_eval;
 mod table;
 #[cfg(test)]
 mod test_kit;
@@ -48,7 +58,10 @@ mod turn_tests;
 pub use ablation::{Ablation, Comparing, Variant, Variation};
 pub use aggregate::{Figure, Figures, Line, Measured};
 pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
-pub use attribution_eval::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
+pub use attribution_eval::{
+    AS_IN_PAPER, Explained, Explaining, NOISY, Noise, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute, noise,
+    noise_quantiles,
+};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
 pub use cached_generator::{CachedGenerator, GeneratorFingerprint, Used};
@@ -59,10 +72,17 @@ pub use error::{EvalError, Flaw};
 pub use export_case::{ExportCaseError, ExportedCase, export_case};
 pub use judge::{Judged, Verdict, judge};
 pub use markdown::Markdown;
-pub use metric::{Metric, PageMatch, Ranking};
+pub use metric::{Metric, PageMatch, PlantScore, Ranking};
+pub use no_match::{NO_PAGE, NoMatch, Nonsense, Unfit, nonsense};
 pub use overlap::Overlap;
 pub use pages::Pages;
 pub use paper::{CONTEXTS, Papers};
+pub use plant::{FactPool, Plant, Unplanted};
+pub use plant_eval::{
+    PLANT_TOP, PLANTS, PlantArea, PlantChance, PlantCounts, PlantOutcome, PlantedAnswer, PlantedQuestion, Planting,
+    Weighed, WeighedSource, ask_planted, weigh_planted,
+};
+pub use plant_table::planted;
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
 pub use resume::{Memory, Resumed, ask_again};
 pub use retrieval::{
@@ -72,9 +92,10 @@ pub use score::{Outcome, Page, Placed};
 pub use significance::{Difference, Exchanged, Significance, Tested, Tests};
 pub use slices::{Slice, TurnGroup};
 pub use stats::{
-    Distribution, Interval, McNemar, PairedT, exchange, holm, interval, mcnemar, mcnemar_by_conversation, mean,
-    paired_t,
+    Distribution, Interval, McNemar, PairedT, bootstrap, exchange, holm, interval, mcnemar, mcnemar_by_conversation,
+    mean, paired_t,
 };
-pub use table::{intervals, measured, retrieved};
+pub use support_eval::{PLANTED_OF_A_KIND, PLANTINGS, Planting, SupportChecked, check_support};
+pub use table::{by_method, intervals, measured, retrieved};
 pub use topic::Topic;
 pub use turn::{Answered, answer};

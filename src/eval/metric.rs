@@ -28,6 +28,17 @@ pub enum Ranking {
     Mrr,
 }
 
+/// How the attribution of an answer with a planted fact is scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlantScore {
+    /// The planted source has the largest contribution.
+    Top,
+    /// A source is decisive, and it is the planted one.
+    DecisiveRight,
+    /// A source is decisive, and it is another one.
+    DecisiveWrong,
+}
+
 /// A metric of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
@@ -61,6 +72,10 @@ pub enum Metric {
     CitationValidity,
     /// A cited source is on a gold page.
     CitesGoldRate,
+    /// The answer is called unsupported.
+    UnsupportedRate,
+    /// The answer is called partly supported.
+    PartlySupportedRate,
     /// A gold page is among the sources.
     GoldRetrievedRate,
     /// Attribution points to a gold page.
@@ -69,6 +84,12 @@ pub enum Metric {
     DecisiveRate,
     /// The first source is on a gold page.
     FirstHitAccuracy,
+    /// A fact was planted in a source.
+    PlantedRate,
+    /// The answer has the planted fact.
+    PlantTakenRate,
+    /// What attribution says of the planted source.
+    Plant(PlantScore, Way),
 }
 
 /// The metrics of two tables in one list.
@@ -118,6 +139,25 @@ impl Ranking {
     }
 }
 
+impl PlantScore {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Top => "top_1",
+            Self::DecisiveRight => "decisive_right",
+            Self::DecisiveWrong => "decisive_wrong",
+        }
+    }
+
+    /// Name in tables.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Top => "top-1",
+            Self::DecisiveRight => "decisive and right",
+            Self::DecisiveWrong => "decisive and wrong",
+        }
+    }
+}
+
 impl Metric {
     /// Name in JSON: a field, or an object with a field.
     pub(super) fn path(self) -> (&'static str, Option<&'static str>) {
@@ -137,10 +177,15 @@ impl Metric {
             Self::CitedUnaskedRate => ("cited_unasked_rate", None),
             Self::CitationValidity => ("citation_validity", None),
             Self::CitesGoldRate => ("cites_gold_rate", None),
+            Self::UnsupportedRate => ("unsupported_rate", None),
+            Self::PartlySupportedRate => ("partly_supported_rate", None),
             Self::GoldRetrievedRate => ("gold_retrieved_rate", None),
             Self::Accuracy(way) => ("attribution_accuracy", Some(way.word())),
             Self::DecisiveRate => ("decisive_rate", Some(Way::Counterfactual.word())),
             Self::FirstHitAccuracy => ("first_hit_accuracy", None),
+            Self::PlantedRate => ("planted_rate", None),
+            Self::PlantTakenRate => ("taken_rate", None),
+            Self::Plant(score, way) => (score.word(), Some(way.word())),
         }
     }
 
@@ -172,10 +217,16 @@ impl Metric {
             Self::CitedUnaskedRate => "unasked",
             Self::CitationValidity => "valid citations",
             Self::CitesGoldRate => "cites gold",
+            Self::UnsupportedRate => "unsupported",
+            Self::PartlySupportedRate => "partly supported",
             Self::GoldRetrievedRate => "gold retrieved",
             Self::Accuracy(way) => way.title(),
             Self::DecisiveRate => "decisive",
             Self::FirstHitAccuracy => "first hit",
+            Self::PlantedRate => "planted",
+            Self::PlantTakenRate => "taken",
+            Self::Plant(PlantScore::Top, way) => way.title(),
+            Self::Plant(score, way) => return format!("{}, {}", score.title(), way.title()),
         };
         title.to_owned()
     }

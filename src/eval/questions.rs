@@ -204,7 +204,7 @@ fn is_before_an_ending(fact: &str, rest: &str) -> bool {
 }
 
 /// Whether an offset is inside a word or a number.
-fn splits(text: &str, at: usize) -> bool {
+pub(super) fn splits(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let (mut before, mut after) = (before.chars().rev(), after.chars());
     let (last, last_but_one) = (before.next(), before.next());

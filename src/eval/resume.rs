@@ -4,7 +4,7 @@
 //! Not here: the cache of completions (`cached_generator`).
 
 use super::cache::{Cache, key};
-use super::retrieval::{Asked, Asking, Doing, Progress, Results, ask};
+use super::retrieval::{Asked, Asking, Doing, Progress, SearchResult, ask};
 use super::{ConversationRunner, EvalError, Question};
 use ragonite_base::CancelToken;
 
@@ -59,7 +59,7 @@ pub fn ask_again(
             };
             let asked = ask(asking, runner.as_deref_mut(), &conversation, cancel, &mut on_step)?;
             for (key, one) in keys.iter().zip(&asked) {
-                cache.put(key, &(&one.query, one.how, &one.translated, &one.hits))?;
+                cache.put(key, &one.result())?;
             }
             progress.done = before.done;
             asked
@@ -90,5 +90,5 @@ fn conversations(questions: &[Question]) -> Vec<Vec<usize>> {
 }
 
 fn recall(cache: &Cache, key: &str, question: &Question, asking: Asking<'_>) -> Option<Asked> {
-    Some(Asked::new(asking, question, cache.get::<Results>(key)?))
+    Some(Asked::new(asking, question, cache.get::<SearchResult>(key)?))
 }

@@ -15,7 +15,9 @@ use ragonite_base::CancelToken;
 use ragonite_document::evidence::Kind;
 use ragonite_rag::answer::{AnswerEvent, RewriteHow};
 use ragonite_rag::pipeline::{SearchedTurn, TurnRequest, TurnSettings, Wording, search_turn};
-use ragonite_rag::retrieval::{EarlierQuestion, Hit, RetrievalSettings, SearchContext, Translate};
+use ragonite_rag::retrieval::{
+    EarlierQuestion, Hit, MatchQuality, RetrievalSettings, Retrieved, SearchContext, Translate,
+};
 
 /// Origin of the completed question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +115,20 @@ pub struct Found {
     pub lexical_rank: Option<usize>,
 }
 
-/// The query, the origin of the completed question, the translation, and the hits.
-pub(super) type Results = (String, Option<RewriteHow>, Option<String>, Vec<Found>);
+/// The result of a question, as the cache keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SearchResult {
+    /// The question that was searched.
+    pub(super) query: String,
+    /// Origin of the completed question.
+    pub(super) how: Option<RewriteHow>,
+    /// The translated question.
+    pub(super) translated: Option<String>,
+    /// The hits, best first.
+    pub(super) hits: Vec<Found>,
+    /// How well the hits fit the question.
+    pub(super) quality: Option<MatchQuality>,
+}
 
 /// A question with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,6 +145,8 @@ pub struct Asked {
     pub gold: Vec<Page>,
     /// The hits, best first.
     pub hits: Vec<Found>,
+    /// How well the hits fit the question; none without hits.
+    pub quality: Option<MatchQuality>,
     /// Number of hits that were wanted.
     pub k: usize,
     /// Whether a gold page is in the domain under the exact URL of the question.
@@ -281,17 +297,26 @@ fn request(
 
 fn scored(asking: Asking<'_>, question: &Question, posed: Posed) -> Asked {
     let (query, how, translated) = (posed.query().to_owned(), posed.how, posed.translated().map(str::to_owned));
-    let hits = posed.searched.retrieved.hits.into_iter().filter_map(|hit| found(asking.pages, hit)).collect();
-    Asked::new(asking, question, (query, how, translated, hits))
+    let Retrieved { hits, quality, .. } = posed.searched.retrieved;
+    let hits = hits.into_iter().filter_map(|hit| found(asking.pages, hit)).collect();
+    let quality = quality.map(as_cached);
+    Asked::new(asking, question, SearchResult { query, how, translated, hits, quality })
 }
 
 impl Asked {
     /// Compares the hits of a question with its gold pages.
-    pub(super) fn new(asking: Asking<'_>, question: &Question, (query, how, translated, hits): Results) -> Self {
+    pub(super) fn new(asking: Asking<'_>, question: &Question, result: SearchResult) -> Self {
+        let SearchResult { query, how, translated, hits, quality } = result;
         let gold = asking.pages.gold_of(question);
         let outcome = outcome(&gold, &hits);
         let (k, spelled) = (asking.settings.top_k, asking.pages.spells(question));
-        Self { question: question.clone(), query, how, translated, gold, hits, k, spelled, outcome }
+        Self { question: question.clone(), query, how, translated, gold, hits, quality, k, spelled, outcome }
+    }
+
+    /// The result for the cache.
+    pub(super) fn result(&self) -> SearchResult {
+        let Self { query, how, translated, hits, quality, .. } = self.clone();
+        SearchResult { query, how, translated, hits, quality }
     }
 }
 
@@ -308,7 +333,21 @@ fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
     let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
-    // Rounded scores are equal when read back from the cache.
-    let fused = (fused * DIGITS).round() / DIGITS;
+    let fused = rounded(fused);
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
+}
+
+/// The quality with rounded numbers.
+fn as_cached(quality: MatchQuality) -> MatchQuality {
+    MatchQuality {
+        best_cosine: quality.best_cosine.map(rounded),
+        unrelated_cosine: quality.unrelated_cosine.map(rounded),
+        coverage: quality.coverage.map(rounded),
+        ..quality
+    }
+}
+
+/// A rounded score is equal when it is read back from the cache.
+fn rounded(score: f64) -> f64 {
+    (score * DIGITS).round() / DIGITS
 }

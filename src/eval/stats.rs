@@ -60,23 +60,39 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 pub fn interval(conversations: &[Vec<f64>]) -> Option<Interval> {
     let sums = conversations.iter().filter(|values| !values.is_empty());
     let sums: Vec<(f64, f64)> = sums.map(|values| (values.iter().sum(), values.len() as f64)).collect();
-    let count = u64::try_from(sums.len()).ok().filter(|count| *count > 1)?;
-    let mut draws = Draws(SEED);
-    let resampled = |_| {
-        let drawn = (0..count).map(|_| sums[draws.below(count)]);
+    bootstrap(sums.len(), &mut |drawn| {
+        let drawn = drawn.iter().map(|place| sums[*place]);
         let (sum, values) = drawn.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
         sum / values
+    })
+}
+
+/// The percentile bootstrap of a statistic of conversations, which gets the places of those that were drawn; none for
+/// fewer than two.
+#[must_use]
+pub fn bootstrap(conversations: usize, statistic: &mut dyn FnMut(&[usize]) -> f64) -> Option<Interval> {
+    let count = u64::try_from(conversations).ok().filter(|count| *count > 1)?;
+    let mut draws = Draws::new(SEED);
+    let mut drawn = vec![0; conversations];
+    let resampled = |_| {
+        drawn.iter_mut().for_each(|place| *place = draws.below(count));
+        statistic(&drawn)
     };
-    let mut means: Vec<f64> = (0..RESAMPLES).map(resampled).collect();
-    means.sort_by(f64::total_cmp);
-    let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
+    let mut values: Vec<f64> = (0..RESAMPLES).map(resampled).collect();
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| values[((RESAMPLES - 1) as f64 * share).round() as usize];
     Some(Interval { low: at(TAIL), high: at(1.0 - TAIL) })
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
-struct Draws(u64);
+pub(super) struct Draws(u64);
 
 impl Draws {
+    /// The draws of a seed.
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -86,7 +102,7 @@ impl Draws {
     }
 
     /// An index below `count`: the upper half of a 128-bit product, whose bias is below `count` in 2^64.
-    fn below(&mut self, count: u64) -> usize {
+    pub(super) fn below(&mut self, count: u64) -> usize {
         ((u128::from(self.next()) * u128::from(count)) >> 64) as usize
     }
 }
@@ -177,7 +193,7 @@ pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
     let sums: Vec<f64> = sums.filter(|sum| sum.abs() > SAME).collect();
     let observed = sums.iter().sum::<f64>().abs() - SAME;
     if sums.len() > COUNTED {
-        let mut draws = Draws(SEED);
+        let mut draws = Draws::new(SEED);
         let mut drawn = || sums.iter().map(|sum| if draws.below(2) == 0 { *sum } else { -sum }).sum::<f64>();
         let as_far = (0..DRAWN).filter(|_| drawn().abs() >= observed).count();
         // The observed one counts as well.
@@ -424,6 +440,15 @@ mod tests {
         assert_eq!(interval(&alone(&[0.5; 7])), Some(Interval { low: 0.5, high: 0.5 }));
         assert_eq!((interval(&[]), mean(&[])), (None, None));
         assert_eq!(serde_json::to_string(&Interval { low: 0.25, high: 0.5 }).unwrap(), "[0.25,0.5]");
+    }
+
+    #[test]
+    fn a_statistic_is_of_as_many_conversations_as_there_are() {
+        assert_eq!(bootstrap(1, &mut |_| 0.0), None);
+        let count = bootstrap(5, &mut |drawn| drawn.iter().filter(|place| **place < 5).count() as f64);
+        assert_eq!(count, Some(Interval { low: 5.0, high: 5.0 }));
+        let first = bootstrap(4, &mut |drawn| drawn[0] as f64);
+        assert_eq!(first, Some(Interval { low: 0.0, high: 3.0 }));
     }
 
     #[test]

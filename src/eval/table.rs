@@ -2,13 +2,14 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Topic;
 use super::aggregate::{Figure, Figures, Line};
 use super::metric::Metric;
 use super::paper::{self, Papers};
 use super::retrieval::{BY_CONTENT_AND_URL, BY_PAGE};
 use super::slices::Slice;
 use super::stats::Interval;
+use super::{Topic, WAYS};
+use ragonite_rag::attribution::Method;
 
 /// Cell without a figure.
 const NOTHING: &str = "-";
@@ -67,6 +68,26 @@ pub fn measured(figures: &Figures, names: &[Metric], papers: Option<Papers>) -> 
     aligned(&header, &figures.lines.iter().map(row).collect::<Vec<_>>())
 }
 
+/// Accuracy of each method without and with clusters, over all questions. A method that did not run has no row.
+#[must_use]
+pub fn by_method(figures: &Figures) -> String {
+    let header = ["method", "questions", "no clusters", "95 %", "clusters", "95 %"].map(str::to_owned);
+    let rows = Method::ALL.into_iter().filter_map(|method| {
+        let accuracy = |has_clusters: bool| {
+            let way = WAYS.into_iter().find(|way| way.method() == method && way.has_clusters() == has_clusters)?;
+            figures.get(None, Metric::Accuracy(way))
+        };
+        let both = [accuracy(false), accuracy(true)];
+        let questions = both.iter().flatten().map(|found| found.of).max()?;
+        let mut row = vec![method.name().to_owned(), questions.to_string()];
+        for found in both {
+            row.extend([optional(found.map(|found| found.value)), bounds(found.and_then(|found| found.interval))]);
+        }
+        Some(row)
+    });
+    format!("{ABOUT_INTERVALS}\n\n{}", aligned(&header, &rows.collect::<Vec<_>>()))
+}
+
 /// Bootstrap intervals of all figures by slice.
 #[must_use]
 pub fn intervals(figures: &Figures) -> String {
@@ -78,7 +99,8 @@ pub fn intervals(figures: &Figures) -> String {
     format!("{ABOUT_INTERVALS}\n\n{}", aligned(&header, &rows))
 }
 
-fn bounds(interval: Option<Interval>) -> String {
+/// An interval or its placeholder.
+pub(super) fn bounds(interval: Option<Interval>) -> String {
     interval.map_or_else(|| NOTHING.to_owned(), |interval| format!("{:.2}-{:.2}", interval.low, interval.high))
 }
 
@@ -136,7 +158,7 @@ pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
-    use super::super::{Ablation, Asked, Completion, Question, Variation};
+    use super::super::{Ablation, Asked, Completion, Question, Variation, Way};
     use super::*;
     use ragonite_base::Language;
     use ragonite_document::evidence::Kind;
@@ -190,6 +212,26 @@ mod tests {
         let cells: Vec<&str> = all.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect();
         // The gold page of the third question came seventh, which three hits could not have told.
         assert_eq!(cells, ["all", "3", "0.667", "-", "-", "0.714", "-"]);
+    }
+
+    #[test]
+    fn a_method_that_ran_has_a_row_without_and_with_clusters() {
+        const NAMES: &[Metric] = &[
+            Metric::Accuracy(Way::Similarity),
+            Metric::Accuracy(Way::LogprobUnclustered),
+            Metric::Accuracy(Way::Logprob),
+        ];
+        let found = |value: f64| Some(Figure { value, interval: None, of: 4 });
+        let line = Line { slice: None, questions: 5, figures: vec![found(0.25), found(0.5), found(0.75)] };
+        let text = by_method(&Figures { names: NAMES, lines: vec![line] });
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .filter(|line| line.starts_with("| "))
+            .skip(2)
+            .map(|line| line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect())
+            .collect();
+        let expected = [["similarity", "4", "0.250", "-", "-", "-"], ["logprob", "4", "0.500", "-", "0.750", "-"]];
+        assert_eq!(rows, expected);
     }
 
     #[test]

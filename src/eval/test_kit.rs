@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use super::{Asked, Completion, Outcome, Page, Preparation, Question, QuestionType, Variation, prepare};
-use ragonite_base::{CancelToken, Language};
-use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind};
+use ragonite_base::{CancelToken, DocumentId, EvidenceId, Language};
+use ragonite_document::evidence::{Context, ContextParts, EvidenceSettings, Kind};
 use ragonite_index::Index;
 use ragonite_inference::Embed;
 use ragonite_rag::prompt::{Neighbours, SourceOrder};
-use ragonite_rag::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
+use ragonite_rag::retrieval::{Copies, Fusion, Hit, HitExplanation, Reranking, RetrievalSettings, Translate};
 
 /// An English question at a turn of its conversation.
 pub(super) fn question(turn: usize) -> Question {
@@ -26,6 +26,39 @@ pub(super) fn question(turn: usize) -> Question {
         source: Kind::Passage,
         question_type: QuestionType::Simple,
         topic: None,
+    }
+}
+
+/// A hit with this content on a page of its own, without context.
+pub(super) fn hit(rank: usize, content: &str) -> Hit {
+    let id = i64::try_from(rank).unwrap();
+    Hit {
+        rank,
+        evidence: EvidenceId(id),
+        document: DocumentId(id),
+        title: "Page".to_owned(),
+        heading: String::new(),
+        url: String::new(),
+        date: None,
+        space: None,
+        ancestors: Vec::new(),
+        location: "p1".to_owned(),
+        kind: Kind::Passage,
+        table: None,
+        row: None,
+        text: content.to_owned(),
+        content: content.to_owned(),
+        links: Vec::new(),
+        context: Context::default(),
+        fused: 1.0,
+        dense_rank: None,
+        dense_score: None,
+        lexical_rank: None,
+        lexical_score: None,
+        rerank_score: None,
+        copies: Vec::new(),
+        version: None,
+        why: HitExplanation::default(),
     }
 }
 
@@ -56,6 +89,7 @@ pub(super) fn asked(question: Question, page: Option<usize>) -> Asked {
         translated: None,
         gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
         hits: Vec::new(),
+        quality: None,
         k: 10,
         spelled: false,
         outcome: Outcome { page, content: page, url: None, gold_in_ten: 2 },

@@ -50,7 +50,7 @@ impl Answered {
     }
 }
 
-/// Answers a question.
+/// Answers a question. `added` is one more source, after those of the search.
 ///
 /// # Errors
 /// When the search or the model fails, or with [`EvalError::Canceled`].
@@ -58,6 +58,7 @@ pub fn answer(
     asking: Asking<'_>,
     runner: &mut ConversationRunner<'_>,
     question: &Question,
+    added: Option<&Hit>,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),
 ) -> Result<Answered, EvalError> {
@@ -71,8 +72,16 @@ pub fn answer(
     let gold = asking.pages.gold_of(question);
     let outcome = Outcome::of(&gold, &pages);
     retrieved.hits = hits;
+    if let Some(added) = added {
+        retrieved.hits = retrieved.for_prompt(runner.sources());
+        pages.truncate(retrieved.hits.len());
+        let rank = retrieved.hits.iter().map(|hit| hit.rank).max().unwrap_or(0) + 1;
+        pages.extend(asking.pages.of_hit(added));
+        retrieved.hits.push(Hit { rank, version: None, ..added.clone() });
+        posed.request.settings.sources = retrieved.hits.len();
+    }
     let answer = runner.answer(asking, question, &posed, cancel, on_event)?;
-    let hits = posed.searched.retrieved.for_prompt(runner.sources());
+    let hits = posed.searched.retrieved.for_prompt(posed.request.settings.sources);
     pages.truncate(hits.len());
     let (query, how, translated) = (posed.query().to_owned(), posed.how, posed.translated().map(str::to_owned));
     Ok(Answered { question: question.clone(), query, how, translated, hits, pages, gold, outcome, answer })

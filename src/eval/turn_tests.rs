@@ -12,6 +12,7 @@ use ragonite_index::test_kit::WordEmbedder;
 use ragonite_inference::{GenerateRequest, ScriptedGenerator};
 use ragonite_rag::answer::{AnswerSettings, RewriteHow};
 use ragonite_rag::attribution::{AttributionSettings, SourceVector};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::prompt::{HistoryTurn, PromptSettings};
 use ragonite_rag::retrieval::{Copies, Mode, RetrievalSettings, SearchContext, SubQueryRole, Translate};
 
@@ -78,14 +79,14 @@ impl World {
     }
 
     fn speaking(&self) -> RunnerSettings<'_> {
-        RunnerSettings { prefix: "", settings: &self.answer, sources: 5 }
+        RunnerSettings { prefix: "", settings: &self.answer, sources: 5, answer_without_match: AnswerWithoutMatch::On }
     }
 
     fn answer(&self, question: &Question) -> Answered {
         let kept = tempfile::tempdir().unwrap();
         let mut generator = cached_generator(kept.path(), model());
         let mut runner = ConversationRunner::new(&mut generator, self.speaking());
-        answer(self.asking(), &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap()
+        answer(self.asking(), &mut runner, question, None, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
     fn explain(&self, question: &Question) -> Explained {
@@ -385,7 +386,7 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
     let says_no_source = ScriptedGenerator::new(|_| "It has three.".to_owned());
     let mut generator = cached_generator(kept.path(), says_no_source.naming(1));
     let mut runner = ConversationRunner::new(&mut generator, world.speaking());
-    let answered = answer(world.asking(), &mut runner, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
+    let answered = answer(world.asking(), &mut runner, &layers(), None, &CancelToken::never(), &mut |_| {}).unwrap();
     let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
     assert_eq!(said, ("It has three. [Source 1]", "It has three.", [1].as_slice()));
     assert!(answered.answer.cited_sources().is_empty(), "a follow-up is not searched by what it had to name");
@@ -462,7 +463,7 @@ fn answers_of_a_conversation_follow_each_other() {
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let answered: Vec<Answered> = conversation()
         .iter()
-        .map(|question| answer(asking, &mut runner, question, &CancelToken::never(), &mut |_| {}).unwrap())
+        .map(|question| answer(asking, &mut runner, question, None, &CancelToken::never(), &mut |_| {}).unwrap())
         .collect();
     assert_eq!(answered[1].query, "How many layers does the platform have (TPM)?");
     assert!(answered[1].answer.text.starts_with("It has three"), "{:?}", answered[1].answer.text);
@@ -518,7 +519,7 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
             let mut runner = ConversationRunner::new(&mut generator, speaking);
             let answered = questions.iter().map(|question| {
                 let never = CancelToken::never();
-                let answered = answer(world.asking(), &mut runner, question, &never, &mut |_| {}).unwrap();
+                let answered = answer(world.asking(), &mut runner, question, None, &never, &mut |_| {}).unwrap();
                 ScoredAnswer::new(answered, Judgement::NotAsked)
             });
             Run::new(name, answered.collect(), None)

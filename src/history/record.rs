@@ -5,9 +5,9 @@ use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
 use ragonite_base::{ConversationId, DomainName, Millis, TurnId, clean_line};
-use ragonite_rag::answer::{Answer, Rewrite, Translation};
+use ragonite_rag::answer::{Answer, Rewrite, Support, Translation};
 use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method, Provenance};
-use ragonite_rag::retrieval::{Override, OverrideKind, Retrieved};
+use ragonite_rag::retrieval::{MatchQuality, Override, OverrideKind, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +97,13 @@ pub struct EarlierAttribution {
 }
 
 impl Trace {
+    /// How far the sources support the answer, with what was measured; none for an abstention.
+    #[must_use]
+    pub fn support(&self) -> Option<Support> {
+        let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
+        Some(self.answer.as_ref()?.support()?.explained(self.attribution.iter().chain(earlier)))
+    }
+
     /// Sets the attribution with its settings. The previous one is kept if it is by another method.
     pub fn attribute(&mut self, attribution: Attribution, with: Option<AttributionSettings>) {
         self.earlier_attributions.retain(|earlier| earlier.attribution.method != attribution.method);
@@ -154,6 +161,15 @@ impl Trace {
         let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
         let mut all = self.attribution.iter().chain(earlier);
         all.any(|attribution| attribution.method == method && attribution.missing == 0)
+    }
+
+    /// The quality of the search, if no model was asked because no document fits the question.
+    #[must_use]
+    pub fn stopped_without_match(&self) -> Option<&MatchQuality> {
+        let quality = self.retrieved.as_ref()?.no_match()?;
+        let answer = self.answer.as_ref()?;
+        let is_asked = answer.answered || !answer.prompt.segments.is_empty() || !answer.completion.tokens.is_empty();
+        (!is_asked).then_some(quality)
     }
 
     /// The earlier attribution by this method.

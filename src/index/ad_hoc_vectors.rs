@@ -1,4 +1,4 @@
-//! Vectors of single evidences with another embedder, or with fewer context parts.
+//! Vectors of single evidences with another embedder, with fewer context parts, or with other words.
 //!
 //! Takes ids and an embedder, gives vectors, made as an ingest makes them. Invariant: nothing is stored.
 //! Not here: making the vectors of all evidences (`rebuild`).
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::batch::{Batch, Unit, embed_call};
 use super::domain::TextHash;
-use super::{Index, IndexError, windows};
+use super::{Index, IndexError, StoredEvidence, windows};
 use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::{Embed, Embedding};
@@ -57,6 +57,30 @@ impl Index {
         let mut vectors = self.embedded(&other, |indexed| indexed.among(parts), embedder, cancel)?;
         vectors.extend(same.iter().copied().zip(self.vectors(&same)?));
         Ok(vectors)
+    }
+
+    /// The vector that an evidence would have with other words: `change` gives the new form of its content and of the
+    /// texts around it. None if the evidence is gone.
+    ///
+    /// # Errors
+    /// If the database cannot be read, the embedder fails, or with [`IndexError::Canceled`].
+    pub fn vector_changed(
+        &self,
+        id: EvidenceId,
+        change: &dyn Fn(&str) -> String,
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
+    ) -> Result<Option<Embedding>, IndexError> {
+        let Some(StoredEvidence { mut evidence, indexed, .. }) = self.evidences(&[id])?.pop() else {
+            return Ok(None);
+        };
+        cancel.check()?;
+        evidence.content = change(&evidence.content);
+        evidence.context.before = change(&evidence.context.before);
+        evidence.context.after = change(&evidence.context.after);
+        let hash = TextHash::of(&evidence, indexed);
+        let unit = Unit { hash, pieces: windows::texts(&evidence, indexed, embedder)? };
+        Ok(embed_call(&[unit], embedder, cancel)?.pop().map(|(_, vector)| vector))
     }
 
     /// Embeds evidences with the chosen ones of their indexed context parts.

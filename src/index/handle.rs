@@ -35,6 +35,15 @@ pub struct Index {
     embedder: EncoderIdentity,
     /// Cached document and kind of the evidences, with their generation.
     places: RefCell<Option<(i64, Arc<Places>)>>,
+    /// Cached best cosines of questions that have nothing to do with the domain.
+    unrelated: RefCell<Option<UnrelatedCosines>>,
+}
+
+/// Best cosines of questions that have nothing to do with the domain, and the generation they are of.
+#[derive(Debug, Clone)]
+struct UnrelatedCosines {
+    generation: i64,
+    cosines: Arc<[f64]>,
 }
 
 impl Index {
@@ -93,8 +102,8 @@ impl Index {
         check_embedder(&name, &manifest, embedder)?;
         let source = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
         let derived = open_derived(&source, on_progress)?;
-        let places = RefCell::default();
-        Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder, places })
+        let (places, unrelated) = (RefCell::default(), RefCell::default());
+        Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder, places, unrelated })
     }
 
     /// Name of the domain: its folder's name.
@@ -195,6 +204,25 @@ impl Index {
             places
         };
         Test::new(&self.db, places, filter).map(Some)
+    }
+
+    /// The best cosine of each of a fixed list of questions that have nothing to do with the domain. `measure` computes
+    /// them; its result is kept as long as the domain is open and does not change.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or as `measure`.
+    pub fn unrelated_cosines<E: From<IndexError>>(
+        &self,
+        measure: impl FnOnce() -> Result<Vec<f64>, E>,
+    ) -> Result<Arc<[f64]>, E> {
+        let generation = self.db.generation()?;
+        let known = self.unrelated.borrow().clone().filter(|known| known.generation == generation);
+        if let Some(UnrelatedCosines { cosines, .. }) = known {
+            return Ok(cosines);
+        }
+        let cosines: Arc<[f64]> = measure()?.into();
+        self.unrelated.replace(Some(UnrelatedCosines { generation, cosines: Arc::clone(&cosines) }));
+        Ok(cosines)
     }
 
     /// The terms searched for `question`; [`QuestionTerms::matched`] tells which of them an evidence has.

@@ -55,7 +55,7 @@ pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use filter::{Filter, LeftOut, Within};
 pub use handle::Index;
-pub use lexical::{IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, TextField};
+pub use lexical::{ContentWord, IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, TextField};
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};
 pub use paths::{IndexSettings, IngestRequest, split_for};

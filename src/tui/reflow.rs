@@ -71,16 +71,21 @@ impl Flow {
 
 /// Draws runs of characters of a line in reverse.
 pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
+    modify(line, runs, Modifier::REVERSED);
+}
+
+/// Adds a modifier to runs of characters of a line.
+fn modify(line: &mut Line<'static>, runs: &[Range<usize>], modifier: Modifier) {
     if runs.is_empty() {
         return;
     }
-    let is_reversed = |at: usize| runs.iter().any(|run| run.contains(&at));
+    let is_marked = |at: usize| runs.iter().any(|run| run.contains(&at));
     let mut at = 0;
     let mut spans: Vec<Span<'static>> = Vec::new();
     for span in line.spans.drain(..) {
         let (mut run, mut style) = (String::new(), span.style);
         for letter in span.content.chars() {
-            let here = if is_reversed(at) { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
+            let here = if is_marked(at) { span.style.add_modifier(modifier) } else { span.style };
             at += 1;
             if here != style && !run.is_empty() {
                 spans.push(Span::styled(std::mem::take(&mut run), style));
@@ -97,9 +102,32 @@ pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
 
 /// Draws the pieces of places on one line in reverse.
 pub(super) fn reverse_on(line: &mut Line<'static>, number: usize, places: &[Place]) {
+    modify(line, &runs_on(number, places), Modifier::REVERSED);
+}
+
+/// Underlines the pieces of places on one line.
+pub(super) fn underline_on(line: &mut Line<'static>, number: usize, places: &[Place]) {
+    modify(line, &runs_on(number, places), Modifier::UNDERLINED);
+}
+
+fn runs_on(number: usize, places: &[Place]) -> Vec<Range<usize>> {
     let pieces = places.iter().flatten().filter(|piece| piece.line == number);
-    let runs: Vec<Range<usize>> = pieces.map(|piece| piece.letters.clone()).collect();
-    reverse(line, &runs);
+    pieces.map(|piece| piece.letters.clone()).collect()
+}
+
+/// The place of the part of a text that is on `lines` without its markup. `before` is what stands before the part.
+pub(super) fn place_of(part: &str, before: &str, lines: &[Line<'static>]) -> Option<Place> {
+    let flow = Flow::of(lines);
+    let shown: Vec<(usize, char)> =
+        flow.letters().iter().copied().enumerate().filter(|(_, letter)| letter.is_alphanumeric()).collect();
+    let part: Vec<char> = part.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    let is_here =
+        |at: &usize| shown.get(*at..*at + part.len()).is_some_and(|run| run.iter().map(|(_, letter)| letter).eq(&part));
+    // Markup with letters, such as the target of a link, may be missing on the lines.
+    let most = before.chars().filter(|letter| letter.is_alphanumeric()).count().min(shown.len());
+    let start = (0..=most).rev().find(is_here).filter(|_| !part.is_empty())?;
+    let (first, last) = (shown.get(start)?.0, shown.get(start + part.len() - 1)?.0);
+    flow.place(first..last + 1)
 }
 
 #[cfg(test)]
@@ -109,6 +137,16 @@ mod tests {
 
     use super::*;
     use crate::text::{Indent, wrap};
+
+    #[test]
+    fn a_part_is_found_again_without_its_markup() {
+        let lines = wrap(&[Span::raw("It is blue. It is new, and it is blue.")], 12, &Indent::default());
+        let on = |part: &str, before: &str| place_of(part, before, &lines).unwrap();
+        assert_eq!(on("It **is** blue.", "")[0], Piece { line: 0, letters: 0..10 });
+        assert_eq!(on("it is _blue_.", "It is blue. It is new, and ").last().unwrap().line, lines.len() - 1);
+        assert_eq!(place_of("It is red.", "", &lines), None);
+        assert_eq!(place_of("...", "", &lines), None);
+    }
 
     #[test]
     fn a_wrapped_text_is_one_text_again() {

@@ -329,7 +329,8 @@ impl Generator {
     ) -> Result<(), Stop> {
         if asked.known.is_empty() {
             let clusters = self.by_similarity(work, asked, sources)?.clusters;
-            self.events.send(Event::AttributionAdvanced { job: work.job, done: 0, total: 0, clusters });
+            let elapsed = work.elapsed();
+            self.events.send(Event::AttributionAdvanced { job: work.job, done: 0, total: 0, clusters, elapsed });
         }
         Ok(())
     }
@@ -356,7 +357,8 @@ impl Generator {
         let (events, job, mut any_told) = (self.events.clone(), work.job, false);
         let mut tell = |done, total, clusters: &[Cluster]| {
             any_told |= !clusters.is_empty();
-            events.send(Event::AttributionAdvanced { job, done, total, clusters: clusters.to_vec() });
+            let (clusters, elapsed) = (clusters.to_vec(), work.elapsed());
+            events.send(Event::AttributionAdvanced { job, done, total, clusters, elapsed });
         };
         let cancel = &work.cancel;
         let generator = self.load(&asked.settings.model, cancel)?;

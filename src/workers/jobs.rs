@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
 
 use ragonite_app::JobId;
-use ragonite_base::{CancelSource, CancelToken};
+use ragonite_base::{CancelSource, CancelToken, Millis};
 
 /// The jobs of this run of the program.
 #[derive(Debug, Default)]
@@ -37,10 +38,16 @@ pub(super) struct JobGuard {
     pub(super) job: JobId,
     /// Its cancellation.
     pub(super) cancel: CancelToken,
+    queued: Instant,
     state: Arc<AtomicU8>,
 }
 
 impl JobGuard {
+    /// Time since the job was queued.
+    pub(super) fn elapsed(&self) -> Millis {
+        self.queued.elapsed().into()
+    }
+
     /// Whether the job may run; false where its cancellation was answered while it waited.
     pub(super) fn begin(&self) -> bool {
         self.state.compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -59,7 +66,7 @@ impl JobRegistry {
         let known = self.jobs.entry(job).or_default();
         // An earlier effect of the job that still ends keeps its own state.
         known.state = Arc::new(AtomicU8::new(QUEUED));
-        JobGuard { job, cancel: known.source.token(), state: Arc::clone(&known.state) }
+        JobGuard { job, cancel: known.source.token(), queued: Instant::now(), state: Arc::clone(&known.state) }
     }
 
     /// Registers a new explanation of a turn, which an earlier cancellation must not cancel.

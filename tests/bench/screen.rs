@@ -446,6 +446,7 @@ fn turn(number: u32, stored: Stored) -> TurnRecord {
     };
     let answer = Answer {
         named: None,
+        withheld: None,
         text,
         answered: true,
         citations: vec![1, 2],

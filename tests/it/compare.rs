@@ -4,7 +4,9 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{Event, Problem, Refusal, TurnKey, Variation};
 use ragonite::config::{Setting, SettingsOverride};
 use ragonite::rag::answer::{Answer, RewriteHow};
-use ragonite::rag::retrieval::{Hit, OverrideKind, Retrieved};
+use ragonite::rag::pipeline::AnswerWithoutMatch;
+use ragonite::rag::prompt::Prompt;
+use ragonite::rag::retrieval::{Hit, MatchQuality, MatchVerdict, OverrideKind, Retrieved};
 use ragonite::tui::{Intent, Pane};
 
 use crate::screen::{Stage, Verdict, answer, assert_frames, hits, retrieved, rewrite};
@@ -218,4 +220,37 @@ fn a_comparison_is_copied_one_answer_below_the_other_once_both_are_there() {
     assert!(!text.contains('│') && text.contains("{+"), "{text}");
     let places = ["Turn 1", "Sources of turn 1", "Sources of turn 2"].map(|part| text.find(part).unwrap());
     assert!(text.matches("Turn ").count() >= 2 && places.is_sorted(), "{text}");
+}
+
+#[test]
+fn a_question_that_no_document_fits_can_be_put_to_the_model_all_the_same() {
+    const FIRST: TurnKey = TurnKey(1);
+    let quality = MatchQuality {
+        best_cosine: Some(0.31),
+        unrelated_cosine: Some(0.35),
+        coverage: Some(0.0),
+        absent_words: vec!["modem".into()],
+        verdict: MatchVerdict::NoMatch,
+    };
+    let found = Retrieved { quality: Some(quality), ..retrieved(QUESTION) };
+    let mut stage = Stage::asked(QUESTION);
+    stage.play([
+        Event::QuestionCompleted { turn: FIRST, rewrite: Box::new(rewrite(QUESTION, RewriteHow::First)) },
+        Event::HitsRetrieved { turn: FIRST, retrieved: Box::new(found) },
+    ]);
+    let text = "The desired information cannot be found in the retrieved pool of evidence.";
+    let mut nothing = Answer { answered: false, citations: vec![], prompt: Prompt::default(), ..answer(text, vec![]) };
+    nothing.completion.tokens.clear();
+    stage.finish(FIRST, nothing);
+    let seen = stage.frame((160, 45)).backend().to_string();
+    for said in ["no document fits this question", "The model was not asked", "Weak matches only"] {
+        assert!(seen.contains(said), "{said}: {seen}");
+    }
+    let mut menu = menu(stage);
+    let seen = menu.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("although no document fits"), "{seen}");
+    let again = menu.key('1');
+    let asked = again.app.turns().last().unwrap();
+    assert_eq!(asked.key, AGAIN);
+    assert_eq!(asked.record.trace.settings.as_ref().unwrap().answer_without_match, AnswerWithoutMatch::On);
 }

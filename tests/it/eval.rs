@@ -289,6 +289,41 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 }
 
 #[test]
+fn every_question_with_a_plant_is_counted_and_a_second_run_says_the_same() {
+    let Some(program) = program() else { return };
+    let help = program.run(&["eval", "--help"]);
+    assert!(String::from_utf8_lossy(&help.stdout).contains("  planted"), "the help lists it");
+    let planted = ["eval", "planted", "--benchmark", demo(), "--limit", "3", "--mode", "lexical", "--languages", "en"];
+    let planted = [&planted[..], &["--methods", "similarity,logprob"]].concat();
+    let detailed = [&planted[..], &["--details"]].concat();
+    let json = program.json(&detailed);
+    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("planted"), Some(3)));
+    assert_eq!(json["seed"], 1);
+    figure(&json, "/planted_rate");
+    let count = |name: &str| json["plants"][name].as_u64().unwrap();
+    let (scored, taken) = (count("scored"), json["taken_rate"].as_f64().unwrap_or(0.0));
+    let others: u64 = ["no_gold", "no_fact", "no_other", "not_taken"].into_iter().map(count).sum();
+    assert!(scored + others == 3 && (scored > 0) == (taken > 0.0), "{}", json["plants"]);
+    assert_eq!(json["top_1"]["logprob"].is_number(), scored > 0);
+    assert!(json["top_1"]["counterfactual"].is_null(), "it was not asked for");
+    for one in json["results"].as_array().unwrap() {
+        assert_eq!(one["plant"].is_object(), one["unplanted"].is_null(), "{one}");
+        let methods = one["methods"].as_array().unwrap();
+        // Log-probability with clusters and without.
+        assert_eq!(methods.len(), if one["taken"] == true { 3 } else { 0 }, "{one}");
+        for method in methods {
+            let holders = method["sources"].as_array().unwrap().iter().filter(|source| source["planted"] == true);
+            assert_eq!(holders.count(), 1, "{one}");
+        }
+    }
+    let again = program.json(&detailed);
+    assert_eq!((&again["results"], &again["area"]), (&json["results"], &json["area"]));
+    let table = program.run(&planted);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.contains(&format!("Scored: {scored} of 3 questions.")) && table.contains("| method "), "{table}");
+}
+
+#[test]
 fn as_many_sources_as_are_asked_for_are_searched_and_told_of() {
     let Some(program) = program() else { return };
     let answers = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--judge", "none"];
@@ -402,6 +437,8 @@ fn wrong_use_of_eval_ends_with_two() {
         (vec!["eval", "answers", "--benchmark", demo(), "--limit", "1", "--judge", "all-MiniLM-L6-v2"], "no text"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--completion", "gpt"], "model"),
         (vec!["eval", "attribution", "--benchmark", demo(), "--methods", "guessing"], "guessing"),
+        (vec!["eval", "planted", "--benchmark", demo(), "--methods", "guessing"], "guessing"),
+        (vec!["eval", "planted", "--benchmark", demo(), "--seed", "some"], "--seed"),
     ];
     for (arguments, named) in cases {
         let output = program.run(&arguments);

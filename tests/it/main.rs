@@ -41,3 +41,4 @@ mod screen;
 mod states;
 mod terminal;
 mod tidy;
+mod true_words;

@@ -19,7 +19,7 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, MouseBut
 use ragonite::app::{
     App, AppSettings, ConversationChange, DomainSummary, Effect, Event, JobId, Notice, Phase, Problem, TurnKey,
 };
-use ragonite::base::{ConversationId, DomainName, TurnId};
+use ragonite::base::{ConversationId, DomainName, Millis, TurnId};
 use ragonite::history::{ConversationRecord, Found, FoundTurn, Place, TurnRecord};
 use ragonite::rag::answer::{RewriteHow, Suggestions};
 use ragonite::rag::attribution::ExplainAhead;
@@ -332,7 +332,13 @@ impl Monkey {
                 let verdict = if way.is_multiple_of(2) { Verdict::SomeDecide } else { Verdict::NoneDecides };
                 let attribution = attribution(verdict);
                 vec![if way < 6 {
-                    Event::AttributionAdvanced { job, done: 1, total: 3, clusters: attribution.clusters }
+                    Event::AttributionAdvanced {
+                        job,
+                        done: 1,
+                        total: 3,
+                        clusters: attribution.clusters,
+                        elapsed: Millis(40.0),
+                    }
                 } else {
                     Event::AttributionFinished { job, attribution: Box::new(attribution) }
                 }]

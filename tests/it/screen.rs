@@ -211,6 +211,7 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         }],
         sub_queries: Vec::new(),
         unknown_terms: Vec::new(),
+        quality: None,
         day: None,
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),
@@ -270,6 +271,7 @@ pub(crate) const ANSWER: &str = "**Alice** replaces the satellite modem of stati
 pub(crate) fn answer(text: &str, invalid: Vec<usize>) -> Answer {
     Answer {
         named: None,
+        withheld: None,
         text: text.into(),
         answered: true,
         citations: vec![1, 2],
@@ -355,6 +357,7 @@ pub(crate) fn by_logprob() -> Attribution {
         share,
     };
     let sentence = |text: &str, tokens: std::ops::Range<usize>, clusters: Vec<SentenceCluster>| Sentence {
+        cited: Vec::new(),
         text: text.to_owned(),
         tokens,
         decisive: true,
@@ -889,7 +892,7 @@ fn an_explanation_shows_how_far_it_is() {
         let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
         stage.play([
             Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-            Event::AttributionAdvanced { job: JobId(1), done: 2, total: 5, clusters },
+            Event::AttributionAdvanced { job: JobId(1), done: 2, total: 5, clusters, elapsed: Millis(40.0) },
         ]);
         stage
     });

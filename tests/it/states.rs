@@ -4,6 +4,7 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::app::{DomainSummary, Event, FetchSupport, MissingModels, Problem, TurnKey};
+use ragonite::base::Millis;
 use ragonite::history::ConversationRecord;
 use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::rag::answer::{Answer, RewriteHow};
@@ -159,7 +160,7 @@ fn explaining() -> Stage {
     let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionAdvanced { job: FIRST.job(), done: 2, total: 5, clusters },
+        Event::AttributionAdvanced { job: FIRST.job(), done: 2, total: 5, clusters, elapsed: Millis(40.0) },
     ]);
     stage
 }
@@ -174,7 +175,13 @@ fn only_compared() -> Stage {
     };
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
-        Event::AttributionAdvanced { job: FIRST.job(), done: 0, total: 0, clusters: cosines.map(alike).into() },
+        Event::AttributionAdvanced {
+            job: FIRST.job(),
+            done: 0,
+            total: 0,
+            clusters: cosines.map(alike).into(),
+            elapsed: Millis(40.0),
+        },
     ]);
     stage
 }

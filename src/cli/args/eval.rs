@@ -25,6 +25,13 @@ pub enum Eval {
     /// Explain the answers, and say how often each method points at the gold page, by slice. A question takes several
     /// minutes without a GPU; Esc or Ctrl+C stops, and the next run goes on
     Attribution(EvalAttribution),
+    /// Give reference answers and planted wrong ones to the check of support, and say how often it is right; asks no
+    /// generator
+    Support(EvalSupport),
+    /// Put another fact in place of the gold fact in one source, ask again, and say how often each method names that
+    /// source as the one the answer depends on. A question takes several minutes without a GPU; Esc or Ctrl+C stops,
+    /// and the next run goes on
+    Planted(EvalPlanted),
 }
 
 /// Options of every `ragonite eval …`.
@@ -78,6 +85,14 @@ pub struct EvalRetrieval {
     pub limit: Option<u32>,
 }
 
+/// `ragonite eval support`.
+#[derive(Debug, Args)]
+pub struct EvalSupport {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
+}
+
 /// `ragonite eval answers`.
 #[derive(Debug, Args)]
 pub struct EvalAnswers {
@@ -111,6 +126,32 @@ pub struct EvalAttribution {
         default_value = "similarity,preview,logprob,jsd,counterfactual"
     )]
     pub methods: Vec<Method>,
+    /// Also measure the noise of the methods that read probabilities: add a source of another question to each prompt
+    #[arg(long)]
+    pub floor: bool,
+}
+
+/// `ragonite eval planted`.
+#[derive(Debug, Args)]
+pub struct EvalPlanted {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
+    /// Take only so many questions in all, spread evenly over the slices; those in which no fact can be planted count.
+    /// Where the model completes questions: whole conversations, of so many questions at most, but at least one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Methods to compare, each but similarity with and without clusters
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "similarity,preview,logprob,jsd,counterfactual"
+    )]
+    pub methods: Vec<Method>,
+    /// Decides which other facts are planted; the same number plants the same ones
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// Settings under test; what is left out is as in the configuration.

@@ -21,7 +21,9 @@ use ragonite_history::{Format, Rating, Reason, UnknownRating};
 use ragonite_rag::attribution::Method;
 use ragonite_rag::retrieval::{Fusion, Mode, Reranking, Translate};
 
-pub use self::eval::{Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalRetrieval, EvalSettings};
+pub use self::eval::{
+    Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalPlanted, EvalRetrieval, EvalSettings, EvalSupport,
+};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -293,6 +295,9 @@ pub struct Ask {
     /// configured: counterfactual]
     #[arg(long, requires = "explain")]
     pub method: Option<Method>,
+    /// Have the model answer even where no document fits the question
+    #[arg(long)]
+    pub answer_without_match: bool,
     /// The question
     #[arg(value_name = "QUESTION")]
     pub question: String,

@@ -9,15 +9,18 @@ use super::json::AskJson;
 use super::output::{Form, Output};
 use super::report;
 use crate::args::Ask;
-use ragonite_app::{App, Event, Phase, Problem};
+use ragonite_app::{App, AppSettings, Event, ExplainProgress, Phase, Problem};
 use ragonite_base::{CancelSource, ConversationId, DomainName};
 use ragonite_history::{History, HistoryError};
 use ragonite_rag::attribution::Method;
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_workers::cancel_on_interrupt;
 
 pub(super) fn run(start: &CommandContext, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     check(start, args)?;
-    let mut session = Headless::start(start.setup(), start.headless_settings())?;
+    let answer_without_match = args.answer_without_match.then_some(AnswerWithoutMatch::On);
+    let settings = AppSettings { answer_without_match, ..start.headless_settings() };
+    let mut session = Headless::start(start.setup(), settings)?;
     if start.shared.panic_in.is_some() {
         session.panic_in_worker();
     }
@@ -132,8 +135,8 @@ pub(super) fn progress(app: &App, output: &mut Output) {
             _ => "building the prompt".to_owned(),
         },
         Phase::Explaining(_) => {
-            let (done, total) =
-                turn.explaining.as_ref().map_or((0, 0), |explaining| (explaining.done, explaining.total));
+            let ExplainProgress { done, total, .. } =
+                turn.explaining.as_ref().map(|explaining| explaining.progress).unwrap_or_default();
             format!("explaining: {done} of {total} clusters")
         }
     };

@@ -176,7 +176,9 @@ fn text(record: &TurnRecord, attribution: &Attribution, sentence: Option<usize>,
         text.extend((1..).zip(sentences).filter(|_| sentences.len() > 1).map(one));
     }
     if tokens == Tokens::Each {
-        text.push_str(&report::tokens(attribution));
+        let all = 0..attribution.tokens.len();
+        let of_sentence = sentence.and_then(|number| sentences.get(number - 1)).map(|one| one.tokens.clone());
+        text.push_str(&report::tokens(attribution, &of_sentence.unwrap_or(all)));
     }
     text
 }

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use ragonite_base::{ConversationId, EvidenceId};
 use ragonite_history::{Outcome, TurnRecord, TurnTimings};
-use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber};
+use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber, Support};
 use ragonite_rag::attribution::{Attribution, AttributionTimings, Method, Provenance, Sentence, SentenceCluster};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{
-    Dependence, Hit, Mode, RetrievalTimings, Retrieved, SubQuery, SubQueryRole, WeightReason,
+    Dependence, Hit, MatchQuality, Mode, RetrievalTimings, Retrieved, SubQuery, SubQueryRole, WeightReason,
 };
 
 /// `ragonite search --json`.
@@ -24,6 +24,8 @@ pub(super) struct SearchJson<'a> {
     hits: &'a [Hit],
     /// Identifiers of the query that occur in no document.
     absent: &'a [String],
+    /// How well the hits fit the query; null without hits.
+    r#match: Option<&'a MatchQuality>,
     /// The day of a temporal expression in the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     day: Option<String>,
@@ -33,9 +35,9 @@ pub(super) struct SearchJson<'a> {
 impl<'a> SearchJson<'a> {
     /// The result of a query and its translation.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
-        let Retrieved { mode, hits, unknown_terms: absent, day, timings_ms, .. } = found;
-        let day = day.map(|day| day.to_string());
-        Self { query, translated, mode: *mode, hits, absent, day, timings_ms: *timings_ms }
+        let Retrieved { mode, hits, unknown_terms: absent, quality, day, timings_ms, .. } = found;
+        let (day, r#match) = (day.map(|day| day.to_string()), quality.as_ref());
+        Self { query, translated, mode: *mode, hits, absent, r#match, day, timings_ms: *timings_ms }
     }
 }
 
@@ -64,6 +66,11 @@ pub(super) struct AskJson<'a> {
     figures_miscited: Vec<MiscitedNumber>,
     /// Uncited sources with the content of the answer.
     said_by_uncited: Vec<usize>,
+    /// What the model said without support of its sources, if that was withheld.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withheld: Option<&'a str>,
+    /// How far the sources support the answer; null for an abstention.
+    support: Option<Support>,
     /// Whether the citations come from citation repair.
     citations_asked_for: bool,
     /// Whether the answer was cut at the token limit.
@@ -71,6 +78,10 @@ pub(super) struct AskJson<'a> {
     hits: Vec<&'a Hit>,
     /// Identifiers of the question that occur in no document.
     absent: &'a [String],
+    /// How well the hits fit the question; null without hits.
+    r#match: Option<&'a MatchQuality>,
+    /// Whether the model was not asked because no document fits.
+    stopped_without_match: bool,
     /// The sub-queries; empty for a question that was searched alone.
     legs: Vec<LegJson<'a>>,
     cut: Vec<CutJson>,
@@ -123,6 +134,9 @@ struct AttributionJson<'a> {
     /// Text of each token, where requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<&'a [String]>,
+    /// The tokens that only cite a source, where requested: their drops are 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    citation_tokens: Option<&'a [usize]>,
     timings_ms: AttributionTimings,
 }
 
@@ -154,6 +168,8 @@ struct SentenceJson<'a> {
     /// Index of its first token.
     first_token: usize,
     tokens: usize,
+    /// The sources that it cites, or that the end of its paragraph cites for it.
+    cited: &'a [usize],
     decisive: bool,
     clusters: &'a [SentenceCluster],
 }
@@ -192,6 +208,7 @@ impl<'a> AttributionJson<'a> {
                 .map(|(number, sentence)| SentenceJson::new(number, sentence))
                 .collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
+            citation_tokens: each.then_some(attribution.citation_tokens.as_slice()),
             timings_ms: attribution.timings_ms,
         }
     }
@@ -204,6 +221,7 @@ impl<'a> SentenceJson<'a> {
             text: &sentence.text,
             first_token: sentence.tokens.start,
             tokens: sentence.tokens.len(),
+            cited: &sentence.cited,
             decisive: sentence.decisive,
             clusters: &sentence.clusters,
         }
@@ -271,10 +289,14 @@ impl<'a> AskJson<'a> {
             figures_in_no_source: answer.map(Answer::ungrounded_numbers).unwrap_or_default(),
             figures_miscited: answer.map(Answer::miscited_numbers).unwrap_or_default(),
             said_by_uncited: answer.map(Answer::overlapping_uncited).unwrap_or_default(),
+            withheld: answer.and_then(|answer| answer.withheld.as_deref()),
+            support: record.trace.support(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
             absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.unknown_terms),
+            r#match: record.trace.retrieved.as_ref().and_then(|found| found.quality.as_ref()),
+            stopped_without_match: record.trace.stopped_without_match().is_some(),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.sub_queries).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
             attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),

@@ -3,12 +3,15 @@
 //! Takes a turn, gives lines of clean text.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use super::snippet::excerpt;
 use ragonite_base::{clean_line, clean_text};
 use ragonite_history::{Outcome, TurnRecord};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{ANSWER_CHANGED, Attribution, Cluster, Provenance, Sentence, change_of};
+use ragonite_rag::attribution::{
+    ANSWER_CHANGED, Attribution, Cluster, Effect, Method, Provenance, Sentence, change_of,
+};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{Hit, Retrieved};
 
@@ -53,8 +56,14 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
-        for caution in answer.warnings() {
-            let _ = writeln!(text, "{caution}");
+        if record.trace.stopped_without_match().is_some() {
+            text.push_str("The model was not asked; `ragonite ask --answer-without-match` asks it.\n");
+        }
+        if let Some(withheld) = &answer.withheld {
+            let _ = writeln!(text, "No source supports it; the model said: {}", clean_text(withheld));
+        }
+        if let Some(support) = record.trace.support() {
+            let _ = writeln!(text, "{}", support.line());
         }
     }
     match &record.outcome {
@@ -79,7 +88,7 @@ pub(super) fn answer(record: &TurnRecord) -> String {
 pub(super) fn evidence(record: &TurnRecord) -> String {
     let Some(answer) = &record.trace.answer else { return String::new() };
     let in_prompt = answer.prompt.sources();
-    let mut text = record.trace.retrieved.as_ref().map(absent).unwrap_or_default();
+    let mut text = record.trace.retrieved.as_ref().map(caution).unwrap_or_default();
     let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
     text.push_str(if in_prompt.is_empty() { "Evidence: none\n" } else { "Evidence:\n" });
     for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
@@ -98,9 +107,9 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
     text
 }
 
-/// A line on identifiers that are in no document; empty where there are none.
-pub(super) fn absent(found: &Retrieved) -> String {
-    found.warning().map(|caution| caution + "\n").unwrap_or_default()
+/// A line on a question that no document fits, else on identifiers that are in no document; empty where neither is so.
+pub(super) fn caution(found: &Retrieved) -> String {
+    found.no_match_line().or_else(|| found.warning()).map(|caution| caution + "\n").unwrap_or_default()
 }
 
 /// A hit on three lines: origin; file or page, version and date; excerpt.
@@ -119,11 +128,12 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
         .filter(|text| !text.is_empty())
         .collect();
     let mut lines = format!(
-        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {from}\n       {snippet}\n",
+        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  cosine {cosine}, {dense}, {lexical}, fused {fused:.4}\n       {from}\n       {snippet}\n",
         from = from.join(", "),
         rank = hit.rank,
         kind = hit.kind.as_str(),
         title = clean_line(&hit.title),
+        cosine = hit.dense_score.map_or_else(|| "-".to_owned(), |cosine| format!("{cosine:.4}")),
         fused = hit.fused,
         dense = leg("dense", hit.dense_rank),
         lexical = leg("lexical", hit.lexical_rank),
@@ -142,6 +152,8 @@ pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     let mut text = format!("Why this answer ({}):\n", attribution.method.label());
     if let Some(stopped) = attribution.stopped_after() {
         let _ = writeln!(text, "  {stopped}");
+    } else if attribution.method == Method::Similarity {
+        text.push_str("  likeness to the answer; what mattered was not measured\n");
     } else if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }
@@ -162,7 +174,7 @@ fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> Stri
         cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
     let says =
         format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.label());
-    let mut text = bar_line(cluster.share, &cluster.hits, &says);
+    let mut text = bar_line(cluster.effect(), cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
         let is_same = answer.trim() == original.trim();
         let without = if is_same { SAME.to_owned() } else { clean_line(answer) };
@@ -175,10 +187,10 @@ fn mark(cluster: &Cluster, cited: &[usize]) -> &'static str {
     if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" }
 }
 
-/// `  62.10% ###################            Source 1, 3 (…)`.
-fn bar_line(share: Option<f64>, hits: &[usize], says: &str) -> String {
+/// `  62.10% ###################            Source 1, 3 (…)`: the share, and the effect as a bar from 0 to 1.
+fn bar_line(effect: Effect, share: Option<f64>, hits: &[usize], says: &str) -> String {
     let ranks: Vec<String> = hits.iter().map(usize::to_string).collect();
-    let filled = ((share.unwrap_or(0.0) * BAR as f64).round() as usize).min(BAR);
+    let filled = ((effect.contribution.clamp(0.0, 1.0) * BAR as f64).round() as usize).min(BAR);
     let percent = share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
     format!("  {percent} {bar:<BAR$} Source {ranks} ({says})\n", bar = "#".repeat(filled), ranks = ranks.join(", "))
 }
@@ -199,18 +211,19 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
             cluster.contribution * 100.0,
             change_of(cluster.drop, 2)
         );
-        text.push_str(&bar_line(cluster.share, &cluster.hits, &says));
+        text.push_str(&bar_line(cluster.effect(), cluster.share, &cluster.hits, &says));
     }
     text
 }
 
 /// Logprob drop of each token without each cluster.
-pub(super) fn tokens(attribution: &Attribution) -> String {
+pub(super) fn tokens(attribution: &Attribution, shown: &Range<usize>) -> String {
     let mut text = String::new();
     for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {
         let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
         let _ = writeln!(text, "Without Source {}, change of the log-probability of each token:", ranks.join(", "));
-        for (at, drop) in cluster.drops.iter().enumerate() {
+        let is_content = |(at, _): &(usize, &f32)| shown.contains(at) && !attribution.citation_tokens.contains(at);
+        for (at, drop) in cluster.drops.iter().enumerate().filter(is_content) {
             let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
             let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
             let _ = writeln!(text, "  {:>4}  {:>8}  {bits}{token}", at + 1, change_of(f64::from(*drop), 3));

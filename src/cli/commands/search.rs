@@ -182,7 +182,7 @@ fn text(
     context: Option<ContextParts>,
     translating: Option<Duration>,
 ) -> String {
-    let mut text = report::absent(found);
+    let mut text = report::caution(found);
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
         if context.is_some() {

@@ -9,7 +9,6 @@ use time::macros::format_description;
 
 use crate::{Outcome, TurnRecord, Variant};
 use ragonite_base::{clean_line, clean_text};
-use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::Cluster;
 use ragonite_rag::retrieval::{Hit, Retrieved};
 
@@ -94,11 +93,10 @@ pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
     turn.trace.variant.as_ref().map(Variant::label)
 }
 
-/// The warnings of the turn.
+/// The warning on the question, and the verdict on the support of the answer.
 pub(super) fn cautions(turn: &TurnRecord) -> Vec<String> {
     let of_question = turn.trace.retrieved.as_ref().and_then(Retrieved::warning);
-    let of_answer = turn.trace.answer.iter().flat_map(Answer::warnings);
-    of_question.into_iter().chain(of_answer).collect()
+    of_question.into_iter().chain(turn.trace.support().map(|support| support.line())).collect()
 }
 
 /// How the turn ended, if not with an answer.

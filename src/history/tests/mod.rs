@@ -25,7 +25,8 @@ use ragonite_rag::attribution::{
 };
 use ragonite_rag::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use ragonite_rag::retrieval::{
-    Hit, HitExplanation, Mode, Override, OverrideKind, RankedEvidence, RetrievalTimings, Retrieved,
+    Hit, HitExplanation, MatchQuality, MatchVerdict, Mode, Override, OverrideKind, RankedEvidence, RetrievalTimings,
+    Retrieved,
 };
 
 pub(super) fn folder() -> (TempDir, PathBuf) {
@@ -126,6 +127,7 @@ fn found(text: &str, score: f64) -> Retrieved {
         discarded: Vec::new(),
         sub_queries: Vec::new(),
         unknown_terms: Vec::new(),
+        quality: None,
         day: None,
         timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
     }
@@ -158,6 +160,7 @@ fn trace(text: &str, score: u16) -> Trace {
         retrieved: Some(found(text, score)),
         answer: Some(Answer {
             named: None,
+            withheld: None,
             text: text.to_owned(),
             answered: true,
             citations: vec![1],
@@ -568,4 +571,23 @@ proptest! {
         prop_assert_eq!(conversation.title.chars().filter(|c| c.is_control()).count(), 0);
         prop_assert_eq!(history.turns(conversation.id).unwrap(), [TurnRecord { id, ..record }]);
     }
+}
+
+#[test]
+fn a_turn_was_stopped_where_no_document_fits_and_no_model_was_asked() {
+    let asked = |verdict, has_prompt: bool| {
+        let mut trace = trace("Nothing.", 512);
+        trace.retrieved.as_mut().unwrap().quality = Some(MatchQuality { verdict, ..MatchQuality::default() });
+        let answer = trace.answer.as_mut().unwrap();
+        answer.answered = false;
+        if !has_prompt {
+            answer.prompt = Prompt::default();
+            answer.completion.tokens.clear();
+        }
+        trace.stopped_without_match().is_some()
+    };
+    assert!(asked(MatchVerdict::NoMatch, false));
+    assert!(!asked(MatchVerdict::NoMatch, true), "the model was asked all the same");
+    assert!(!asked(MatchVerdict::Fits, false));
+    assert!(trace("Alice did.", 512).stopped_without_match().is_none());
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::content_words::ContentWord;
 use super::date_terms::DateTerm;
 use crate::language::text_language;
 use crate::tokenizer;
@@ -83,6 +84,8 @@ pub struct QuestionTerms {
     pub(super) named: Vec<String>,
     /// Identifiers that no text of the domain has, as typed.
     pub(super) absent: Vec<String>,
+    /// The content words, each once.
+    pub(super) content: Vec<ContentWord>,
 }
 
 /// How many identifiers of a question an evidence has; more in its own text sort higher.

@@ -5,9 +5,10 @@
 //! Invariants: a commit carries its generation; questions are never parsed as a query language, so no question is an
 //! error; files that fail their checksums are never given to tantivy, which panics on some.
 //! Not here: words (`tokenizer`), the terms of a question (`query_expansion`, `compound`, `date_terms`), matched words
-//! (`matched`), deciding when to rebuild (`repair`).
+//! (`matched`), the share of a question that texts have (`content_words`), deciding when to rebuild (`repair`).
 
 mod compound;
+mod content_words;
 mod date_terms;
 mod matched;
 mod query_expansion;
@@ -27,6 +28,7 @@ use tantivy::{
     DocAddress, DocSet as _, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
 
+pub use content_words::ContentWord;
 use date_terms::DateTerm;
 use matched::QuestionTerm;
 pub use matched::{IdentifierMatches, MatchKind, MatchedTerm, QuestionTerms, TextField};

@@ -8,9 +8,10 @@
 //! length; nothing is searched twice.
 //! Not here: words (`tokenizer`), the spellings of a date (`date_terms`), scoring (`lexical`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::compound;
+use super::content_words::{FoundForms, content_words};
 use super::date_terms::{self, DateTerm};
 use super::matched::{MatchKind, QuestionTerm, QuestionTerms};
 use crate::IndexError;
@@ -70,6 +71,9 @@ pub(super) trait Vocabulary {
 
     /// Whether any text has these words adjacent.
     fn has_run(&self, words: &[&str]) -> Result<bool, IndexError>;
+
+    /// Number of evidences.
+    fn evidences(&self) -> u64;
 }
 
 /// The search terms of a question.
@@ -83,6 +87,7 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
         unknown: HashSet::new(),
         seen: HashSet::new(),
         terms: Vec::new(),
+        found: HashMap::new(),
     };
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut before: Option<(usize, String)> = None;
@@ -113,7 +118,8 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     let named = terms.iter().filter(|term| alone.contains(&term.word)).flat_map(|term| term.forms.clone()).collect();
     read.retain(|word| mentions.iter().all(|mention| !mention.span.contains(&word.at)));
     let absent = absent(question, &read, vocabulary)?;
-    Ok(QuestionTerms { terms, dates, pairs, named, absent })
+    let content = content_words(question, &read, &reading.found, &absent, vocabulary.evidences());
+    Ok(QuestionTerms { terms, dates, pairs, named, absent, content })
 }
 
 /// The identifiers that no text of the domain has, as typed: neither whole nor as adjacent parts.
@@ -200,6 +206,8 @@ struct QueryExpansion<'a> {
     unknown: HashSet<String>,
     seen: HashSet<String>,
     terms: Vec<QuestionTerm>,
+    /// What the domain has of each word, by the word as written in lower case; also of words with the same forms.
+    found: HashMap<String, Vec<FoundForms>>,
 }
 
 impl QueryExpansion<'_> {
@@ -272,6 +280,10 @@ impl QueryExpansion<'_> {
         let first = forms.first().map(|(form, _)| form.clone());
         let count = forms.iter().map(|(_, count)| *count).sum();
         let forms: Vec<String> = forms.into_iter().map(|(form, _)| form).collect();
+        let found = self.found.entry(word.surface.clone()).or_default();
+        if found.iter().all(|known| known.forms != forms) {
+            found.push(FoundForms { forms: forms.clone(), count });
+        }
         let new = forms.iter().filter(|form| self.seen.insert((*form).clone())).count();
         if new > 0 {
             self.terms.push(QuestionTerm { word: word.surface.clone(), how, forms, weight, count });
@@ -348,6 +360,10 @@ pub(super) mod tests {
 
         fn has(&self, language: Language) -> Result<bool, IndexError> {
             Ok(language == Language::English || self.german.is_some())
+        }
+
+        fn evidences(&self) -> u64 {
+            self.words.len() as u64
         }
 
         fn has_run(&self, words: &[&str]) -> Result<bool, IndexError> {

@@ -81,4 +81,8 @@ impl Vocabulary for IndexedWords<'_> {
     fn has_run(&self, words: &[&str]) -> Result<bool, IndexError> {
         self.has_run_in_any_segment(words).map_err(|source| failed("searching", self.path, source))
     }
+
+    fn evidences(&self) -> u64 {
+        self.searcher.num_docs()
+    }
 }

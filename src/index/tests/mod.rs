@@ -514,6 +514,23 @@ fn another_embedder_gives_vectors_of_its_own_and_the_domains_own_are_only_read()
 }
 
 #[test]
+fn the_vector_of_an_evidence_with_other_words_is_made_as_an_ingest_makes_it() {
+    let embedder = embedder();
+    let (_folder, mut index) = domain(&embedder);
+    ingest(&mut index, &pages(), &embedder).unwrap();
+    let never = CancelToken::never();
+    let changed = |id, from: &str, to: &str| {
+        index.vector_changed(EvidenceId(id), &|text| text.replace(from, to), &embedder, &never).unwrap()
+    };
+    let texts = ["Travel\nNotes\nHotels cost at most eighty euros"];
+    let expected = embedder.embed(&texts, TextRole::Evidence, &never).unwrap();
+    assert!(changed(4, "ninety", "eighty").unwrap().cosine(&expected[0]) > 0.9999);
+    let same = index.vectors(&[EvidenceId(4)]).unwrap();
+    assert!(changed(4, "seventy", "eighty").unwrap().cosine(&same[0]) > 0.9999);
+    assert_eq!(changed(99, "ninety", "eighty"), None);
+}
+
+#[test]
 fn a_vector_of_another_size_is_an_error() {
     let (_folder, index) = domain(&embedder());
     let short = ragonite_inference::Embedding::normalized(vec![1.0; 3]);

@@ -120,6 +120,45 @@ static OPEN: LazyLock<Regex> =
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&format!(r"(?i)({NUMBER})(?:{RANGE}(?:{WORD})?({NUMBER}))?")).unwrap());
 
+/// A source that is only named: `as Source 4 says`.
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    let item = format!("(?:{WORD})?{NUMBER}(?:{RANGE}(?:{WORD})?{NUMBER})?");
+    Regex::new(&format!(r"(?i)\b{WORD}{item}(?:{SEPARATOR}{item})*\b")).unwrap()
+});
+
+/// The bytes of `text` that cite or only name sources, with the blanks before them, in order and apart from each other.
+/// `text` is the output of the model in any form.
+pub fn spans(text: &str, sources: &[usize]) -> Vec<Range<usize>> {
+    let cited = FORMS.captures_iter(text).filter(|form| mark(text, form, sources).is_some());
+    let cited = cited.filter_map(|form| form.get(0).map(|whole| whole.range()));
+    let is_named = |found: &regex::Match<'_>| numbers(found.as_str()).iter().any(|number| sources.contains(number));
+    let named = NAMED.find_iter(text).filter(is_named).map(|found| found.range());
+    let mut spans: Vec<Range<usize>> = cited.chain(named).map(|span| with_brackets(text, span)).collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans.dedup_by(|next, span| {
+        let overlaps = next.start <= span.end;
+        if overlaps {
+            span.end = span.end.max(next.end);
+        }
+        overlaps
+    });
+    spans
+}
+
+/// A span with the blanks before it and with brackets around it.
+fn with_brackets(text: &str, mut span: Range<usize>) -> Range<usize> {
+    loop {
+        let before = text[..span.start].trim_end_matches([' ', '\t']);
+        let inner = before.strip_suffix(['[', '【', '(']);
+        let after = text[span.end..].trim_start_matches([' ', '\t']).strip_prefix([']', '】', ')']);
+        match inner.zip(after) {
+            Some((inner, after)) => span = inner.len()..text.len() - after.len(),
+            None => return before.len()..span.end,
+        }
+    }
+}
+
 /// Nested brackets take one reading each; real text has no more.
 const MOST_READINGS: usize = 8;
 

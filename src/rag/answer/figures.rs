@@ -29,7 +29,7 @@ pub struct MiscitedNumber {
 /// because sources often write them as words.
 pub(super) fn ungrounded_numbers(answer: &str, prompt: &Prompt) -> Vec<String> {
     let known = SourceNumbers::of(prompt, |_| true);
-    own(answer).into_iter().filter(|figure| !known.has(figure)).take(MOST).collect()
+    figures_of(answer).into_iter().filter(|figure| !known.has(figure)).take(MOST).collect()
 }
 
 /// Figures of `answer` that only uncited evidences have; none if the answer cites nothing.
@@ -38,7 +38,7 @@ pub(super) fn miscited_numbers(answer: &str, prompt: &Prompt, cited: &[usize]) -
         return Vec::new();
     }
     let known = SourceNumbers::of(prompt, |rank| cited.contains(&rank));
-    let missing: Vec<String> = own(answer).into_iter().filter(|figure| !known.has(figure)).collect();
+    let missing: Vec<String> = figures_of(answer).into_iter().filter(|figure| !known.has(figure)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
@@ -53,7 +53,7 @@ pub(super) fn miscited_numbers(answer: &str, prompt: &Prompt, cited: &[usize]) -
 }
 
 /// The figures of an answer with more than one digit, each once.
-fn own(answer: &str) -> Vec<String> {
+pub(super) fn figures_of(answer: &str) -> Vec<String> {
     let answer = citation::without_marks(answer);
     let mut own: Vec<String> = Vec::new();
     for at in figures(&answer) {

@@ -240,8 +240,14 @@ fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> 
         prompt,
         sampling: input.settings.sampling,
         named: None,
+        withheld: None,
         completion,
     }
+}
+
+/// The abstention where no document fits the question: no prompt is built, and no model is asked.
+pub fn out_of_scope_answer(input: &AnswerInput<'_>, on_event: &mut dyn FnMut(AnswerEvent)) -> Answer {
+    nothing_found(input, Prompt::default(), on_event)
 }
 
 /// The abstention without sources.
@@ -257,6 +263,7 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
         prompt,
         sampling: input.settings.sampling,
         named: None,
+        withheld: None,
         completion: Completion {
             text: String::new(),
             tokens: Vec::new(),

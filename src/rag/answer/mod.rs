@@ -16,8 +16,10 @@ mod figures;
 mod generate;
 mod rewrite;
 mod rewrite_guard;
+pub mod sentences;
 mod stream;
 mod suggest;
+mod support;
 mod translate;
 mod types;
 
@@ -26,10 +28,12 @@ pub use citation_repair::{RepairedCitation, repair_citations};
 pub use error::AnswerError;
 pub use figures::MiscitedNumber;
 pub use generate::{
-    AnswerEvent, AnswerInput, AnswerSettings, ReadAnswer, answer_request, generate_answer, read_answer,
+    AnswerEvent, AnswerInput, AnswerSettings, ReadAnswer, answer_request, generate_answer, out_of_scope_answer,
+    read_answer,
 };
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
+pub use support::{Abstain, Facts, Support, SupportVerdict, facts};
 pub use translate::{LanguagePair, TranslateInput, answer_language, translate, translation_wanted};
 pub use types::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 

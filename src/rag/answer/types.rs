@@ -99,6 +99,10 @@ pub struct Answer {
     /// Repaired citations, if the answer had none.
     #[serde(default)]
     pub named: Option<RepairedCitation>,
+    /// What the model answered without support of its sources, if the text is the out-of-scope sentence for it
+    /// ([`Abstain::Strict`](super::Abstain)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
 }
 
 impl Answer {
@@ -154,37 +158,6 @@ impl Answer {
             return Vec::new();
         }
         elsewhere::overlapping_uncited(&self.text, &self.prompt, &self.citations, self.language)
-    }
-
-    /// Warnings: dates, figures and words that are not in the cited sources, and citations without a source.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let beside = |what: &str, sources: &[usize]| {
-            format!("{what} ({} {})", if sources.len() == 1 { "Source" } else { "Sources" }, list(sources))
-        };
-        let (nowhere, miscited) = (self.ungrounded_numbers(), self.miscited_numbers());
-        let miscited: Vec<String> = miscited.iter().map(|one| beside(&one.figure, &one.sources)).collect();
-        let date = self.uncited_date().map(|AskedDate { date, sources }| match sources.as_slice() {
-            [] => format!("The date asked about is in no source: {date}"),
-            sources => format!("The date asked about is in no source that it cites: {}", beside(&date, sources)),
-        });
-        let uncited = match self.overlapping_uncited().as_slice() {
-            [] => None,
-            [one] => Some(format!("Said by Source {one}, which it does not cite")),
-            several => Some(format!("Said by Sources {}, which it does not cite", list(several))),
-        };
-        let invalid = list(&self.invalid_citations);
-        [
-            date,
-            (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("; "))),
-            (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("; "))),
-            uncited,
-            (!invalid.is_empty()).then(|| format!("Not a source: the answer names {invalid}, which it was not given")),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
     }
 
     /// Time of the answer and of citation repair.

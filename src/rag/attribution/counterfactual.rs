@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::content::ContentShares;
 use super::plan::{Plan, removal_order};
 use super::score::normalize_shares;
 use super::{
@@ -94,7 +95,8 @@ pub fn explain(
         return Ok(attribution.taking(started.elapsed()));
     }
     let text = input.shown_text(&now);
-    let answer = Answer { text: text.clone(), completion: now.clone(), named: None, ..input.answer.clone() };
+    let answer =
+        Answer { text: text.clone(), completion: now.clone(), named: None, withheld: None, ..input.answer.clone() };
     // Earlier results were compared with the stored answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
     // If stopped, values would be taken for those of the stored answer, so they are given with the new answer at the
@@ -128,7 +130,9 @@ fn by_leaving_out(
 ) -> Result<Attribution, AttributionError> {
     let started = Instant::now();
     let order = removal_order(&input);
+    let content = ContentShares::of(input.answer, engines.generator)?;
     let findings = Findings {
+        content,
         originals: vec![original],
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
@@ -144,12 +148,21 @@ fn by_leaving_out(
     let estimates = explainer.findings.known.estimated.clone();
     let plan = Plan::of(&input, rest, &estimates);
     explainer.carry_out(&plan)?;
+    let without_sources = explainer.without_sources()?;
     let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
     with_drops_of_one_kind(&mut clusters, &estimates);
     let decisive = normalize_shares(&mut clusters, input.settings.temperature);
     let resampled = originals.split_off(1);
-    Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
+    let attribution = Attribution {
+        decisive,
+        clusters,
+        resampled,
+        without_sources,
+        timings_ms,
+        ..Attribution::new(Method::Counterfactual)
+    };
+    Ok(attribution)
 }
 
 /// Drops are comparable only if all have one provenance. If one from the counterfactual answers is missing, all are
@@ -209,6 +222,7 @@ struct Explainer<'a, 'e> {
 /// The results so far.
 struct Findings<'a, 'e> {
     input: ExplainInput<'a>,
+    content: ContentShares,
     embedder: &'e dyn Embed,
     cancel: &'a CancelToken,
     on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
@@ -263,6 +277,25 @@ impl Explainer<'_, '_> {
         }
         add(&mut timings_ms.generate, started.elapsed());
         Ok(())
+    }
+
+    /// The answer without any source, if no cluster by itself changes the answer. Its prompt is short.
+    fn without_sources(&mut self) -> Result<Option<Counterfactual>, AttributionError> {
+        let Findings { input, originals, known, cancel, .. } = &self.findings;
+        let (sources, Some(original)) = (input.answer.prompt.sources(), originals.first()) else { return Ok(None) };
+        let counts = known.settled.iter().any(|cluster| cluster.effect().counts());
+        if counts || !input.answer.answered || sources.is_empty() {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let prompt = input.answer.prompt.without(&sources);
+        let request = request(&prompt, input.answer.sampling, original, input.max_tokens);
+        let completion = self.generator.generate(&request, cancel, &mut |_| {});
+        let mut completion = completion.map_err(|source| AttributionError::generating(&sources, source))?;
+        completion.draft_log_probabilities.clear();
+        add(&mut self.findings.timings_ms.generate, started.elapsed());
+        let similarity = self.findings.similarity(0, &completion)?;
+        Ok(Some(Counterfactual { prompt, completion, similarity }))
     }
 
     /// Generates without each of these sets of clusters and settles them.
@@ -333,17 +366,7 @@ impl Findings<'_, '_> {
         if iteration == 0 {
             one.drops = self.drops(&draft_logprobs);
         }
-        let original = &self.originals[iteration];
-        let similarity = if completion.tokens == original.tokens {
-            1.0
-        } else {
-            let started = Instant::now();
-            // Without citations: a mark disappears with its source, so a source that is only cited would seem to matter.
-            let shown = |one: &Completion| without_marks(&self.input.shown_text(one));
-            let similarity = self.compare(shown(original), shown(&completion))?;
-            add(&mut self.timings_ms.compare, started.elapsed());
-            similarity
-        };
+        let similarity = self.similarity(iteration, &completion)?;
         one.answers[iteration] = Some(Counterfactual { prompt: one.prompt.clone(), completion, similarity });
         if one.answers.iter().any(Option::is_none) {
             return Ok(());
@@ -370,10 +393,25 @@ impl Findings<'_, '_> {
         Ok(())
     }
 
+    /// The similarity of an answer to the original of its iteration.
+    fn similarity(&mut self, iteration: usize, completion: &Completion) -> Result<f64, AttributionError> {
+        let original = &self.originals[iteration];
+        if completion.tokens == original.tokens {
+            return Ok(1.0);
+        }
+        let started = Instant::now();
+        // Without citations: a mark disappears with its source, so a source that is only cited would seem to matter.
+        let shown = |one: &Completion| without_marks(&self.input.shown_text(one));
+        let similarity = self.compare(shown(original), shown(completion))?;
+        add(&mut self.timings_ms.compare, started.elapsed());
+        Ok(similarity)
+    }
+
     /// Logprob drops of the original answer, which was the draft; none if it was not verified to its end.
     fn drops(&self, draft_logprobs: &[f32]) -> Option<Vec<f32>> {
         let before = &self.originals.first()?.log_probabilities;
-        (!before.is_empty() && before.len() == draft_logprobs.len()).then(|| logprob_deltas(before, draft_logprobs))
+        (!before.is_empty() && before.len() == draft_logprobs.len())
+            .then(|| self.content.weigh(&logprob_deltas(before, draft_logprobs)))
     }
 
     /// Settles `clusters` clusters with one value.

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use super::masked_estimate::{loss, mean};
+use super::content::ContentShares;
 use super::plan::reading_order;
 use super::score::normalize_shares;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, Method, Provenance};
@@ -47,11 +47,12 @@ impl Reading {
         }
     }
 
-    /// By logprob [`loss`], by divergence its mean over the tokens in bits. Both are in 0..=1: 0 if nothing changes.
-    fn contribution(self, compared: &Compared) -> f64 {
+    /// By logprob the loss of probability, by divergence its mean over the tokens in bits. Both are in 0..=1: 0 if
+    /// nothing changes.
+    fn contribution(self, compared: &Compared, content: &ContentShares) -> f64 {
         match self {
-            Self::Logprob => loss(&compared.drops),
-            Self::Divergence => mean(&compared.divergences).max(0.0),
+            Self::Logprob => content.loss(&compared.drops, 0),
+            Self::Divergence => content.mean(&compared.divergences, 0).max(0.0),
         }
     }
 }
@@ -76,6 +77,7 @@ pub fn probability(
     let mut decisive = false;
     let mut generate_ms = Millis::default();
     if !order.is_empty() {
+        let content = ContentShares::of(input.answer, generator)?;
         let prompt = &input.answer.prompt;
         let request = CompareRequest {
             parts: prompt.parts(),
@@ -85,7 +87,7 @@ pub fn probability(
         };
         let comparing = Instant::now();
         let mut on_compared = |set: usize, compared: &Compared| {
-            clusters.push(settled(&order[set], reading, compared));
+            clusters.push(settled(&order[set], reading, compared, &content));
             decisive = normalize_shares(&mut clusters, input.settings.temperature);
             on_cluster(clusters.len(), order.len(), &clusters);
         };
@@ -101,17 +103,19 @@ pub fn probability(
     Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(reading.method()) })
 }
 
-fn settled(hits: &[usize], reading: Reading, compared: &Compared) -> Cluster {
+fn settled(hits: &[usize], reading: Reading, compared: &Compared, content: &ContentShares) -> Cluster {
+    let drops = content.weigh(&compared.drops);
+    let compared = Compared { drops, divergences: content.weigh(&compared.divergences) };
     Cluster {
         hits: hits.to_vec(),
         how: reading.how(),
-        contribution: reading.contribution(compared),
+        contribution: reading.contribution(&compared, content),
         share: None,
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
-        drops: compared.drops.clone(),
+        drops: compared.drops,
         drops_how: Some(Provenance::Logprob),
-        divergences: compared.divergences.clone(),
+        divergences: compared.divergences,
     }
 }
 
@@ -121,12 +125,13 @@ mod tests {
 
     #[test]
     fn an_answer_half_as_probable_at_each_token_has_lost_half_and_bits_are_their_mean() {
+        let content = ContentShares::of_pieces(&[b"It".to_vec(), b" is".to_vec()], &[]);
         let ln_2 = std::f32::consts::LN_2;
         let compared = Compared { drops: vec![ln_2, ln_2], divergences: vec![0.5, 0.0] };
-        assert!((Reading::Logprob.contribution(&compared) - 0.5).abs() < 1e-6);
-        assert!((Reading::Divergence.contribution(&compared) - 0.25).abs() < 1e-12);
+        assert!((Reading::Logprob.contribution(&compared, &content) - 0.5).abs() < 1e-6);
+        assert!((Reading::Divergence.contribution(&compared, &content) - 0.25).abs() < 1e-12);
         let gained = Compared { drops: vec![0.5, -1.0], divergences: Vec::new() };
-        let is_none = |reading: Reading| reading.contribution(&gained) == 0.0;
+        let is_none = |reading: Reading| reading.contribution(&gained, &content) == 0.0;
         assert!(is_none(Reading::Logprob), "more probable without it is no loss");
         assert!(is_none(Reading::Divergence));
     }

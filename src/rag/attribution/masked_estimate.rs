@@ -9,6 +9,7 @@
 
 use std::time::Instant;
 
+use super::content::ContentShares;
 use super::plan::removal_order;
 use super::score::normalize_shares;
 use super::{
@@ -36,6 +37,7 @@ pub fn masked_estimate(
         let timings_ms = AttributionTimings { cluster: cluster_ms, total: cluster_ms, ..AttributionTimings::default() };
         return Ok(Attribution { timings_ms, ..Attribution::new(Method::Preview) });
     }
+    let content = ContentShares::of(input.answer, generator)?;
     let prompt = &input.answer.prompt;
     let request = ScoreRequest {
         parts: prompt.parts(),
@@ -54,7 +56,7 @@ pub fn masked_estimate(
     let mut on_scored = |set: Option<usize>, scored: &[f32]| match set {
         None => whole = scored.to_vec(),
         Some(set) => {
-            clusters.push(estimate(&order[set], &whole, scored));
+            clusters.push(estimate(&order[set], content.weigh(&logprob_deltas(&whole, scored)), &content));
             decisive = normalize_shares(&mut clusters, input.settings.temperature);
             on_cluster(clusters.len(), order.len(), &clusters);
         }
@@ -69,12 +71,11 @@ pub fn masked_estimate(
     Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Preview) })
 }
 
-fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
-    let drops = logprob_deltas(whole, hidden);
+fn estimate(hits: &[usize], drops: Vec<f32>, content: &ContentShares) -> Cluster {
     Cluster {
         hits: hits.to_vec(),
         how: Provenance::Preview,
-        contribution: loss(&drops),
+        contribution: content.loss(&drops, 0),
         share: None,
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
@@ -84,18 +85,11 @@ fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
     }
 }
 
-/// 1 minus the factor by which a token becomes less probable (geometric mean over the tokens), from the logprob drops;
-/// 0 if the answer becomes no less probable. A larger sum of drops means a larger loss.
-pub(super) fn loss(drops: &[f32]) -> f64 {
-    let mean = mean(drops);
+/// 1 minus the factor by which a token becomes less probable (geometric mean over the tokens), from the mean of the
+/// logprob drops; 0 if the answer becomes no less probable.
+pub(super) fn loss_of_mean(mean: f64) -> f64 {
     // A probability of 0 gives NaN.
     if mean.is_nan() { 0.0 } else { 1.0 - (-mean.max(0.0)).exp() }
-}
-
-/// The mean; 0 for no values.
-pub(super) fn mean(values: &[f32]) -> f64 {
-    let (sum, count) = values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f64::from(*value), count + 1.0));
-    if count > 0.0 { sum / count } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -104,11 +98,9 @@ mod tests {
 
     #[test]
     fn an_answer_half_as_probable_at_each_token_has_lost_half() {
-        let ln_2 = std::f32::consts::LN_2;
-        assert!((loss(&[ln_2, ln_2, ln_2]) - 0.5).abs() < 1e-6);
-        assert!((loss(&[3.0 * ln_2, 0.0, 0.0]) - 0.5).abs() < 1e-6, "the same as a whole");
-        let near = |drops: &[f32], expected: f64| (loss(drops) - expected).abs() < 1e-12;
-        assert!(near(&[0.0, -1.0], 0.0), "more probable without it is no loss");
-        assert!(near(&[], 0.0) && near(&[f32::INFINITY], 1.0) && near(&[f32::NAN], 0.0));
+        let near = |mean: f64, expected: f64| (loss_of_mean(mean) - expected).abs() < 1e-12;
+        assert!(near(std::f64::consts::LN_2, 0.5));
+        assert!(near(-0.5, 0.0), "more probable without it is no loss");
+        assert!(near(0.0, 0.0) && near(f64::INFINITY, 1.0) && near(f64::NAN, 0.0));
     }
 }

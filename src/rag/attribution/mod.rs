@@ -1,13 +1,14 @@
 //! How much each cluster of sources mattered for an answer (RAGonite, Sec. 5, Algorithm 1).
 //!
 //! Takes an answer, its prompt and the embeddings of its evidences; gives an [`Attribution`].
-//! Invariants: every source in the prompt is in exactly one cluster; clusters with contribution 0 or `SMALLEST_CHANGE`
-//! have no share; the other shares sum to 1, or all are none and the result is not decisive; 0 means equal tokens, not
-//! a cosine.
+//! Invariants: every source in the prompt is in exactly one cluster; clusters up to the floor of their method have no
+//! share; the other shares sum to 1, or all are none and the result is not decisive; citations count in no value; 0
+//! means equal tokens, not a cosine.
 //! Not here: drawing bars (`tui`), storing (`history`).
 
 mod attribute;
 mod cluster;
+mod content;
 mod counterfactual;
 mod difference;
 mod error;
@@ -29,7 +30,7 @@ pub use difference::{Change, DiffPart, difference};
 pub use error::AttributionError;
 pub use logprob::{Reading, probability};
 pub use masked_estimate::masked_estimate;
-pub use score::{FLAT_RATIO, MIN_MOVE, is_decisive, shares};
+pub use score::{Effect, FLAT_RATIO, floor, is_decisive, shares};
 pub use sentence::by_sentence;
 pub use settings::{AttributionSettings, EstimateFirst, ExplainAhead, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};

@@ -4,20 +4,20 @@
 //! sentences, finds the tokens of each, and sums their drops. The output of the model differs from the shown text in
 //! white space at the ends, the form of citations, and control characters. Both are aligned word by word; within a
 //! differing phrase, the place of a token is proportional.
-//! Invariants: every token is in exactly one sentence, in order; a citation after a full stop belongs to the sentence
-//! before it.
-//! Not here: computing drops (`counterfactual`, `masked_estimate`, `logprob`), sentence segmentation (`evidence`).
+//! Invariant: every token is in exactly one sentence, in order.
+//! Not here: computing drops (`counterfactual`, `masked_estimate`, `logprob`), splitting the answer
+//! (`answer::sentences`).
 
 use std::ops::Range;
 
-use super::masked_estimate::loss;
-use super::score::{is_decisive, shares_of_moved};
+use super::content::ContentShares;
+use super::score::{Effect, is_decisive, shares};
 use super::{
     Attribution, AttributionError, AttributionSettings, Change, Cluster, Provenance, Sentence, SentenceCluster,
     difference,
 };
-use crate::answer::{Answer, citation};
-use ragonite_document::evidence::sentences;
+use crate::answer::Answer;
+use crate::answer::sentences::{AnswerSentence, sentences_of};
 use ragonite_inference::{Generate, InferenceError};
 
 /// Adds the sentences to an attribution. It stays without them if a cluster has no drops (its share would go to the
@@ -42,36 +42,50 @@ pub fn by_sentence(
         Err(InferenceError::Run { .. }) => return Ok(attribution),
         Err(source) => return Err(AttributionError::Pieces { source }),
     };
+    let content = ContentShares::of_pieces(&pieces, &answer.prompt.sources());
     let texts = texts(&pieces);
-    let starts = starts(&answer.text, &answer.prompt.sources());
-    let ends = starts.iter().skip(1).copied().chain([answer.text.len()]);
-    let spans = starts.iter().copied().zip(ends);
+    let found = sentences_of(&answer.text, &answer.prompt.sources());
+    let starts: Vec<usize> = found.iter().map(|sentence| sentence.span.start).collect();
     let tokens = tokens_of(&texts, &answer.text, &starts);
-    let sentences = spans.zip(tokens).map(|((start, end), tokens)| {
-        let text = answer.text[start..end].trim().to_owned();
-        sentence(text, tokens, &attribution.clusters, how, settings.temperature)
+    let sentences = found.into_iter().zip(tokens).map(|(AnswerSentence { span, cited }, tokens)| {
+        let text = answer.text[span].trim().to_owned();
+        let clusters = clusters_of(&tokens, &attribution.clusters, how, &content);
+        with_shares(Sentence { text, tokens, cited, decisive: false, clusters }, settings.temperature)
     });
     attribution.sentences = sentences.collect();
     attribution.tokens = texts;
+    attribution.citation_tokens = content.citation_tokens();
     Ok(attribution)
 }
 
-fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], how: Provenance, temperature: f64) -> Sentence {
+/// The effect of each cluster on these tokens.
+fn clusters_of(
+    tokens: &Range<usize>,
+    clusters: &[Cluster],
+    how: Provenance,
+    content: &ContentShares,
+) -> Vec<SentenceCluster> {
     let found = clusters.iter().filter_map(|cluster| {
         let drops = cluster.drops.get(tokens.clone())?;
         let drop = drops.iter().copied().map(f64::from).sum();
-        Some(SentenceCluster { hits: cluster.hits.clone(), how, drop, contribution: loss(drops), share: None })
+        let contribution = content.loss(drops, tokens.start);
+        Some(SentenceCluster { hits: cluster.hits.clone(), how, drop, contribution, share: None })
     });
-    let mut found: Vec<SentenceCluster> = found.collect();
-    found.sort_by(|a, b| {
+    found.collect()
+}
+
+/// The sentence with its clusters in order, with their shares.
+fn with_shares(mut sentence: Sentence, temperature: f64) -> Sentence {
+    let clusters = &mut sentence.clusters;
+    clusters.sort_by(|a, b| {
         b.contribution.total_cmp(&a.contribution).then(b.drop.total_cmp(&a.drop)).then_with(|| a.hits.cmp(&b.hits))
     });
-    let contributions: Vec<f64> = found.iter().map(|cluster| cluster.contribution).collect();
-    let decisive = is_decisive(&contributions, temperature);
-    for (cluster, share) in found.iter_mut().zip(shares_of_moved(&contributions, temperature)) {
+    let effects: Vec<Effect> = clusters.iter().map(SentenceCluster::effect).collect();
+    sentence.decisive = is_decisive(&effects, temperature);
+    for (cluster, share) in sentence.clusters.iter_mut().zip(shares(&effects, temperature)) {
         cluster.share = share;
     }
-    Sentence { text, tokens, decisive, clusters: found }
+    sentence
 }
 
 /// The text of each token. A character spread over several tokens belongs to the first.
@@ -99,34 +113,6 @@ fn texts(pieces: &[Vec<u8>]) -> Vec<String> {
         }
     }
     texts
-}
-
-/// Byte offsets of the sentences of a text; the first is 0.
-fn starts(text: &str, sources: &[usize]) -> Vec<usize> {
-    let marks: Vec<Range<usize>> = citation::read(text, sources).marks.into_iter().map(|mark| mark.span).collect();
-    let marks = marks.iter().filter(|span| text.get((*span).clone()).is_some_and(|mark| mark.starts_with('[')));
-    let marks: Vec<&Range<usize>> = marks.collect();
-    let is_word = |(at, c): (usize, char)| c.is_alphanumeric() && !marks.iter().any(|mark| mark.contains(&at));
-    let mut starts = vec![0];
-    let mut has_begun = false;
-    for piece in sentences(text) {
-        let begin = piece.as_ptr().addr() - text.as_ptr().addr();
-        let has_words = piece.char_indices().any(|(at, c)| is_word((begin + at, c)));
-        if has_begun && has_words {
-            starts.push(behind_citations(text, begin, &marks));
-        }
-        has_begun |= has_words;
-    }
-    starts
-}
-
-/// The offset after the citations at the beginning of a sentence, unless it begins a line: they belong to the sentence
-/// before it.
-fn behind_citations(text: &str, begin: usize, marks: &[&Range<usize>]) -> usize {
-    let before = text[..begin].trim_end().len();
-    let begins_line = text[before..begin].contains('\n');
-    let mark = marks.iter().find(|mark| mark.start == begin).filter(|_| !begins_line);
-    mark.map_or(begin, |mark| mark.end + (text[mark.end..].len() - text[mark.end..].trim_start().len()))
 }
 
 /// The tokens of each sentence.
@@ -199,22 +185,8 @@ mod tests {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
-    fn split(text: &str) -> Vec<&str> {
-        let starts = starts(text, &[1, 2, 3]);
-        let ends = starts.iter().skip(1).copied().chain([text.len()]);
-        starts.iter().copied().zip(ends).map(|(start, end)| text[start..end].trim()).collect()
-    }
-
-    #[test]
-    fn a_citation_behind_a_full_stop_belongs_to_the_sentence_before_it() {
-        assert_eq!(split("It is blue. [Source 1]"), ["It is blue. [Source 1]"]);
-        assert_eq!(split("It is blue. [Source 1] It is old."), ["It is blue. [Source 1]", "It is old."]);
-        assert_eq!(split("It is blue [Source 1]. It is old."), ["It is blue [Source 1].", "It is old."]);
-        assert_eq!(split("Blue.\n[Source 2]: It is old."), ["Blue.", "[Source 2]: It is old."]);
-        assert_eq!(split("[Source 1] It is blue."), ["[Source 1] It is blue."]);
-        assert_eq!(split("Two:\n- blue [Source 1]\n- old"), ["Two:", "- blue [Source 1]", "- old"]);
-        assert_eq!(split("..."), ["..."]);
-        assert_eq!(split(""), [""]);
+    fn starts(text: &str, sources: &[usize]) -> Vec<usize> {
+        sentences_of(text, sources).iter().map(|sentence| sentence.span.start).collect()
     }
 
     #[test]
@@ -252,11 +224,17 @@ mod tests {
             divergences: Vec::new(),
         };
         let clusters = [cluster(1, &[1.0, 2.0, 0.0]), cluster(2, &[0.0, -0.5, 3.0])];
-        let first = sentence("One.".into(), 0..2, &clusters, Provenance::Logprob, 0.05);
+        let content = ContentShares::of_pieces(&[b"a".to_vec(), b"b".to_vec(), b"c".to_vec()], &[]);
+        let sentence = |tokens: Range<usize>| {
+            let clusters = clusters_of(&tokens, &clusters, Provenance::Logprob, &content);
+            let (text, cited) = ("One.".to_owned(), Vec::new());
+            with_shares(Sentence { text, tokens, cited, decisive: false, clusters }, 0.05)
+        };
+        let first = sentence(0..2);
         assert_eq!(first.clusters.iter().map(|c| (c.hits[0], c.drop)).collect::<Vec<_>>(), [(1, 3.0), (2, -0.5)]);
         assert_eq!(first.clusters.iter().map(|c| c.share).collect::<Vec<_>>(), [Some(1.0), None]);
         assert!(first.decisive && (first.clusters[0].contribution - (1.0 - (-1.5_f64).exp())).abs() < 1e-12);
-        let second = sentence("Two.".into(), 2..3, &clusters, Provenance::Logprob, 0.05);
+        let second = sentence(2..3);
         assert_eq!(second.clusters[0].hits, [2]);
     }
 
@@ -269,7 +247,7 @@ mod tests {
             shown in prop::option::of(r"([aB1 .\n]|\[Source 1\]|ü){0,60}"),
         ) {
             let raw = written.concat();
-            let shown = shown.unwrap_or_else(|| citation::read(raw.trim(), &[1]).text);
+            let shown = shown.unwrap_or_else(|| crate::answer::citation::read(raw.trim(), &[1]).text);
             let starts = starts(&shown, &[1]);
             prop_assert!(starts[0] == 0 && starts.is_sorted() && starts.iter().all(|at| shown.is_char_boundary(*at)));
             let tokens = tokens_of(&written, &shown, &starts);

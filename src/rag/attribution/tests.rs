@@ -165,6 +165,7 @@ fn answer(evidences: &[&str], text: &str) -> Answer {
     segments.push(segment(Part::Question, QUESTION.into()));
     Answer {
         named: None,
+        withheld: None,
         text: text.into(),
         answered: true,
         citations: vec![1],

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::score::normalize_shares;
+use super::score::{Effect, SAME_ANSWER, normalize_shares};
 use crate::prompt::Prompt;
 use ragonite_base::Millis;
 use ragonite_inference::Completion;
@@ -126,7 +126,7 @@ impl Provenance {
             Self::Regenerated => "regenerated",
             Self::Group => "group, left out together with others",
             Self::Preview => "preview, an estimate",
-            Self::Similarity => "similarity, rough",
+            Self::Similarity => "similarity, no effect measured",
             Self::Logprob => "log-probability without it",
             Self::Jsd => "divergence without it",
         }
@@ -156,27 +156,34 @@ pub struct Cluster {
     /// cosine. `masked_estimate` and `logprob`: 1 minus the factor by which a token of the answer becomes less
     /// probable. `jsd`: the mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
-    /// Masked softmax of the contributions, in 0..=1; none for contributions 0 and
-    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE), and if the answer hardly changes without any cluster.
+    /// Masked softmax of the contributions, in 0..=1; none up to the [`floor`](super::floor) of the method.
     pub share: Option<f64>,
     /// The clean answer without the cluster or its group, of the first iteration; none if nothing was generated.
     pub counterfactual_answer: Option<String>,
     /// The counterfactual answers, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
-    /// Drop of the natural logprob of each token of the answer without the cluster; empty if not computed.
+    /// Drop of the natural logprob of each token of the answer without the cluster, times the share of the token that is
+    /// no citation; empty if not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<f32>,
     /// Whether the cluster was masked ([`Provenance::Preview`]) or left out ([`Provenance::Logprob`]) for the drops; by
     /// default as in [`Method::drops`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops_how: Option<Provenance>,
-    /// Jensen-Shannon divergence of the predictions of the first tokens in bits; empty if not computed.
+    /// Jensen-Shannon divergence of the predictions of the first tokens in bits, times the same share; empty if not
+    /// computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergences: Vec<f32>,
 }
 
 impl Cluster {
+    /// The contribution with its provenance.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        Effect { how: self.how, contribution: self.contribution }
+    }
+
     /// Whether the effect of this cluster alone is known: not for an estimate or a group.
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -208,6 +215,9 @@ pub struct Sentence {
     pub text: String,
     /// Its tokens. All sentences together cover all tokens, in order.
     pub tokens: Range<usize>,
+    /// The sources that it cites, or that the end of its paragraph cites for it, ascending.
+    #[serde(default)]
+    pub cited: Vec<usize>,
     /// False if no single source decides.
     pub decisive: bool,
     /// The clusters, highest contribution first.
@@ -266,6 +276,9 @@ pub struct Attribution {
     /// its iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resampled: Vec<Completion>,
+    /// The answer without any source; only where no cluster by itself changes the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_sources: Option<Counterfactual>,
     /// Clusters missing because the explanation was stopped; the shares are among the others, and nothing is decisive.
     #[serde(default, skip_serializing_if = "is_none_missing")]
     pub missing: usize,
@@ -275,6 +288,9 @@ pub struct Attribution {
     /// The text of each token of the answer as generated; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<String>,
+    /// The tokens that only cite or name a source; they count in no value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citation_tokens: Vec<usize>,
     /// The attribution of each sentence; empty without drops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sentences: Vec<Sentence>,
@@ -283,6 +299,14 @@ pub struct Attribution {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn is_none_missing(missing: &usize) -> bool {
     *missing == 0
+}
+
+impl SentenceCluster {
+    /// The contribution with its provenance.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        Effect { how: self.how, contribution: self.contribution }
+    }
 }
 
 impl Attribution {
@@ -295,9 +319,11 @@ impl Attribution {
             clusters: Vec::new(),
             instead: None,
             resampled: Vec::new(),
+            without_sources: None,
             missing: 0,
             timings_ms: AttributionTimings::default(),
             tokens: Vec::new(),
+            citation_tokens: Vec::new(),
             sentences: Vec::new(),
         }
     }
@@ -312,12 +338,26 @@ impl Attribution {
         (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
     }
 
+    /// The attribution by similarity that an explanation gave before it was stopped; none where an effect is known.
+    #[must_use]
+    pub fn of_similarities(clusters: &[Cluster]) -> Option<Self> {
+        let are_similar = !clusters.is_empty() && clusters.iter().all(|cluster| cluster.how == Provenance::Similarity);
+        are_similar.then(|| Self { clusters: clusters.to_vec(), ..Self::new(Method::Similarity) })
+    }
+
     /// How many clusters were settled, in a line; none for a complete attribution.
     #[must_use]
     pub fn stopped_after(&self) -> Option<String> {
         let (done, missing) = (self.clusters.len(), self.missing);
         let total = done + missing;
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
+    }
+
+    /// Whether the model gives the stored answer without any source: it is the model's own knowledge.
+    #[must_use]
+    pub fn is_same_without_sources(&self) -> bool {
+        let is_same = |one: &Counterfactual| 1.0 - one.similarity <= SAME_ANSWER;
+        self.instead.is_none() && self.without_sources.as_ref().is_some_and(is_same)
     }
 
     /// The attribution with its total time.

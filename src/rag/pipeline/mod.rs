@@ -3,7 +3,7 @@
 //! Takes a [`TurnRequest`] and [`TurnEngines`], gives a [`TurnTrace`]. The screen, `ask`, `demo` and `eval` run their
 //! turns here.
 //! Invariants: the stages run in order on the calling thread; an engine is asked for only when its stage needs it; no
-//! stage begins after a cancellation.
+//! stage begins after a cancellation; where no document fits, the generator answers only if the settings say so.
 //! Not here: loading models and domains (the implementations of [`TurnEngines`]), storing turns (`history`).
 
 mod settings;
@@ -17,15 +17,15 @@ use time::Date;
 
 use crate::answer::{
     Answer, AnswerError, AnswerEvent, AnswerInput, LanguagePair, Rewrite, RewriteInput, TranslateInput, Translation,
-    TranslationHow, answer_language, edited_question, first_question, generate_answer, question_again, rewrite,
-    translate, translation_wanted,
+    TranslationHow, answer_language, edited_question, first_question, generate_answer, out_of_scope_answer,
+    question_again, rewrite, translate, translation_wanted,
 };
 use crate::prompt::HistoryTurn;
 use crate::retrieval::{EarlierQuestion, RetrievalError, Retrieved, SearchInput};
 use ragonite_base::{CancelToken, Canceled, Language};
 use ragonite_inference::Generate;
 
-pub use settings::TurnSettings;
+pub use settings::{AnswerWithoutMatch, TurnSettings};
 
 /// How the text of a question is treated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub fn search_turn<E: TurnEngines>(
     Ok(SearchedTurn { domain, rewrite, translation, retrieved })
 }
 
-/// The second half of [`answer_turn`]: answers from the hits.
+/// The second half of [`answer_turn`]: answers from the hits, or without the generator where no document fits.
 ///
 /// # Errors
 /// As [`answer_turn`].
@@ -214,8 +214,13 @@ pub fn answer_searched<E: TurnEngines>(
         hits: &retrieved.for_prompt(request.settings.sources),
         settings: &settings,
     };
+    let mut on_event = |event| on_progress(TurnProgress::Answering(event));
+    if retrieved.no_match().is_some() && request.settings.answer_without_match == AnswerWithoutMatch::Off {
+        return Ok(out_of_scope_answer(&input, &mut on_event));
+    }
     let generator = engines.generator(&request.settings, cancel)?;
-    Ok(generate_answer(generator, &input, cancel, &mut |event| on_progress(TurnProgress::Answering(event)))?)
+    let answer = generate_answer(generator, &input, cancel, &mut on_event)?;
+    Ok(request.settings.abstain.decide(answer))
 }
 
 fn complete<E: TurnEngines>(

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::AnswerSettings;
+use crate::answer::{Abstain, AnswerSettings};
 use crate::attribution::AttributionSettings;
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
@@ -24,12 +24,27 @@ pub struct TurnSettings {
     pub model: GeneratorChoice,
     /// Limits of prompts.
     pub prompt: PromptSettings,
+    /// When an answer becomes an abstention.
+    pub abstain: Abstain,
     /// 0 means greedy decoding; above 0 tokens are sampled.
     pub temperature: f32,
     /// Seed of sampling.
     pub seed: u32,
+    /// Whether the generator answers where no document fits the question.
+    pub answer_without_match: AnswerWithoutMatch,
     /// Settings of attribution.
     pub attribution: AttributionSettings,
+}
+
+/// Whether the generator answers where no document fits the question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerWithoutMatch {
+    /// It is not asked; the answer is the out-of-scope sentence.
+    #[default]
+    Off,
+    /// It is asked.
+    On,
 }
 
 impl Default for TurnSettings {
@@ -40,8 +55,10 @@ impl Default for TurnSettings {
             rerank: Reranking::default(),
             model: GeneratorChoice::default(),
             prompt: PromptSettings::default(),
+            abstain: Abstain::default(),
             temperature: 0.0,
             seed: 1,
+            answer_without_match: AnswerWithoutMatch::Off,
             attribution: AttributionSettings::default(),
         }
     }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::answer::RewriteHow;
-use crate::retrieval::{Hit, HitExplanation, Translate};
+use crate::prompt::out_of_scope;
+use crate::retrieval::{Hit, HitExplanation, MatchQuality, MatchVerdict, Translate};
 use ragonite_base::{CancelSource, DocumentId, EvidenceId};
 use ragonite_document::evidence::{Context, Kind};
 use ragonite_inference::{GenerateRequest, ScriptedGenerator};
@@ -71,7 +72,10 @@ impl TurnEngines for Noted {
         self.asked.push("search");
         let texts = [Some(input.question), input.completed, input.translated];
         self.searched.push(texts.into_iter().flatten().map(str::to_owned).collect());
-        Ok(Retrieved { hits: (1..=3).map(hit).collect(), ..Retrieved::default() })
+        let is_nonsense = input.question.contains("zorp");
+        let verdict = if is_nonsense { MatchVerdict::NoMatch } else { MatchVerdict::Fits };
+        let quality = Some(MatchQuality { verdict, ..MatchQuality::default() });
+        Ok(Retrieved { hits: (1..=3).map(hit).collect(), quality, ..Retrieved::default() })
     }
 
     fn translations(&mut self) -> &mut TranslationCache {
@@ -218,5 +222,33 @@ fn no_stage_begins_after_a_cancellation() {
         let result = answer_turn(&mut engines, &first, &mut report, &cancel.token());
         assert!(matches!(result, Err(Stopped::Canceled)));
         assert_eq!(engines.asked, expected);
+    }
+}
+
+#[test]
+fn where_no_document_fits_the_generator_is_not_asked_unless_it_is_wanted() {
+    let expected = [
+        ("Where is the zorp?", AnswerWithoutMatch::Off, vec!["domain", "search"]),
+        ("Where is the zorp?", AnswerWithoutMatch::On, vec!["domain", "search", "generator"]),
+        ("Where is the pump?", AnswerWithoutMatch::Off, vec!["domain", "search", "generator"]),
+    ];
+    for (text, answer_without_match, asked) in expected {
+        let mut engines = Noted::new(Language::English);
+        let mut question = request(text, Wording::Typed);
+        question.settings.answer_without_match = answer_without_match;
+        let mut streamed = String::new();
+        let mut report = |progress: TurnProgress<'_>| {
+            if let TurnProgress::Answering(AnswerEvent::Text(text)) = progress {
+                streamed.push_str(&text);
+            }
+        };
+        let trace = answer_turn(&mut engines, &question, &mut report, &CancelToken::never()).unwrap();
+        assert_eq!(engines.asked, asked, "{text}");
+        assert_eq!(trace.answer.answered, asked.contains(&"generator"));
+        if !trace.answer.answered {
+            assert_eq!(trace.answer.text, out_of_scope(Language::English));
+            assert_eq!(streamed, trace.answer.text);
+            assert!(trace.answer.prompt.segments.is_empty() && trace.answer.citations.is_empty());
+        }
     }
 }

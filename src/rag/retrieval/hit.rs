@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use super::{Duplicate, HitExplanation, Preference, SubQuery, Version};
+use super::{Duplicate, HitExplanation, MatchQuality, Preference, SubQuery, Version};
 use ragonite_base::{DayOrMonth, DocumentId, EvidenceId, Millis, clean_line, document_date};
 use ragonite_document::evidence::{Context, EvidenceLink, Kind};
 
@@ -173,6 +173,24 @@ pub struct RetrievalTimings {
 }
 
 impl Retrieved {
+    /// The quality, if no document fits the question.
+    #[must_use]
+    pub fn no_match(&self) -> Option<&MatchQuality> {
+        self.quality.as_ref().filter(|quality| quality.is_no_match())
+    }
+
+    /// The line that no document fits the question, with the words that no document has; none if one may fit.
+    #[must_use]
+    pub fn no_match_line(&self) -> Option<String> {
+        let words = &self.no_match()?.absent_words;
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        Some(match words.as_slice() {
+            [] => "No document fits this question.".to_owned(),
+            [word] => format!("No document fits this question: its word {word} is in no document."),
+            words => format!("No document fits this question: its words {} are in no document.", words.join(", ")),
+        })
+    }
+
     /// A warning about identifiers of the question that no text of the domain has.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
@@ -223,6 +241,10 @@ pub struct Retrieved {
     #[serde(default)]
     #[serde(rename = "absent")]
     pub unknown_terms: Vec<String>,
+    /// How well the hits fit the question; none without hits and in records of older programs.
+    #[serde(default)]
+    #[serde(rename = "match")]
+    pub quality: Option<MatchQuality>,
     /// The day whose version comes first, if the question means a day or a version is for a future day.
     #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,

@@ -14,6 +14,7 @@ use std::time::Instant;
 use super::assemble::{Candidates, Searched, assemble_hits, measured, ranked};
 use super::citation_boost::CitedBoost;
 use super::fuse_sub_queries::{FusedLists, ScoreSums, fuse_by_rank, fuse_by_score, lexical_sum};
+use super::match_quality::match_quality;
 use super::overrides::with_first;
 use super::{
     Confidence, Dependence, Discarded, Fusion, Hit, Mode, RankedEvidence, RetrievalError, RetrievalSettings,
@@ -85,6 +86,7 @@ pub fn search(
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
     let searched = Searched { sub_queries: &sub_queries, scales };
     assemble_hits(engines, &mut retrieved, candidates, searched, settings, &mut timings, cancel)?;
+    retrieved.quality = match_quality(engines, &retrieved, &sub_queries, settings, cancel)?;
     if !is_alone {
         retrieved.sub_queries = sub_queries;
     }

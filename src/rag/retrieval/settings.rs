@@ -38,6 +38,19 @@ pub struct RetrievalSettings {
     pub per_document: usize,
     /// Whether a question is also searched in the language of the documents.
     pub translate: Translate,
+    /// When unrelated questions are searched to calibrate the cosine. Only a benchmark measures it always.
+    #[serde(skip)]
+    pub calibration: Calibration,
+}
+
+/// When unrelated questions are searched, see [`MatchQuality`](super::MatchQuality).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Calibration {
+    /// Where the words of the question do not show that a document fits.
+    #[default]
+    WhenNeeded,
+    /// For every question.
+    Always,
 }
 
 /// How the lists of the retrievers are fused.
@@ -99,6 +112,7 @@ impl Default for RetrievalSettings {
             copies: Copies::Fold,
             per_document: 0,
             translate: Translate::Auto,
+            calibration: Calibration::WhenNeeded,
         }
     }
 }

@@ -504,3 +504,20 @@ fn letters_in_two_characters_are_found_by_words() {
     assert_eq!(found.hits[0].lexical_rank, Some(1));
     assert_eq!(found.hits[0].content, "Die Größe der Boje");
 }
+
+#[test]
+fn the_line_that_no_document_fits_names_the_words_that_no_document_has() {
+    let line = |verdict, absent: &[&str]| {
+        let absent_words = absent.iter().map(|word| (*word).to_owned()).collect();
+        let quality = Some(MatchQuality { verdict, absent_words, ..MatchQuality::default() });
+        Retrieved { quality, ..Retrieved::default() }.no_match_line()
+    };
+    let none = MatchVerdict::NoMatch;
+    assert_eq!(line(none, &[]).as_deref(), Some("No document fits this question."));
+    let one = "No document fits this question: its word `zorp` is in no document.";
+    assert_eq!(line(none, &["zorp"]).as_deref(), Some(one));
+    let two = "No document fits this question: its words `frobnicate`, `zorp` are in no document.";
+    assert_eq!(line(none, &["frobnicate", "zorp"]).as_deref(), Some(two));
+    assert_eq!(line(MatchVerdict::Fits, &["zorp"]), None);
+    assert_eq!(Retrieved::default().no_match_line(), None);
+}

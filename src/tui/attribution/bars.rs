@@ -11,7 +11,7 @@ use crate::text::{Indent, paragraphs, width};
 use crate::theme::Theme;
 use ragonite_app::Turn;
 use ragonite_base::Millis;
-use ragonite_rag::attribution::{Attribution, Cluster, FLAT_RATIO, Method, Provenance};
+use ragonite_rag::attribution::{Attribution, Cluster, Effect, FLAT_RATIO, Method, Provenance};
 
 /// Most bars below an answer.
 const MOST: usize = 5;
@@ -58,14 +58,16 @@ pub(crate) fn in_short(
         }
     }
     let clusters = running.or(attribution.map(|attribution| attribution.clusters.as_slice())).unwrap_or_default();
-    if clusters.iter().any(|cluster| cluster.share.is_some()) {
+    let is_worth_a_bar = |cluster: &Cluster| cluster.share.is_some() || cluster.how == Provenance::Similarity;
+    if clusters.iter().any(is_worth_a_bar) {
         let shown = &clusters[..clusters.len().min(MOST)];
         let how = |cluster: &Cluster| format!("  {}", look.words.how_in_a_word(cluster.how));
         let beside = |cluster: &Cluster| width(&look.words.sources(&cluster.hits)) + width(&how(cluster));
         let cells = Cells::beside(shown.iter().map(beside).max().unwrap_or(0), look);
         for cluster in shown {
             let how = how(cluster);
-            let mut line = named_bar(cluster.share, &cluster.hits, "", cells, look);
+            let value = BarValue::of(cluster.effect(), cluster.share);
+            let mut line = named_bar(value, &cluster.hits, "", cells, look);
             if line.width() + width(&how) <= look.width {
                 line.spans.push(Span::styled(how, look.theme.dim));
             }
@@ -84,7 +86,10 @@ pub(crate) fn in_short(
 pub(super) fn result(attribution: &Attribution, key: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
-    let (text, style) = if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
+    let similar = attribution.clusters.first().filter(|_| attribution.method == Method::Similarity);
+    let (text, style) = if let Some(cluster) = similar {
+        (words.most_similar(&words.sources(&cluster.hits)), look.theme.strong)
+    } else if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
         let equals = as_strong_as(cluster, &attribution.clusters);
         // Clusters tested alone and clusters tested as a group are not named together.
         let alone = equals.iter().filter(|cluster| cluster.how != Provenance::Group);
@@ -130,28 +135,51 @@ impl Cells {
     }
 }
 
-/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
-pub(super) fn share_line(
-    fraction: Option<f64>,
-    hits: &[usize],
-    open: Fold,
-    cells: Cells,
-    look: &Look<'_>,
-) -> Line<'static> {
-    named_bar(fraction, hits, &format!("{} ", open.mark()), cells, look)
+/// What a bar shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct BarValue {
+    /// The effect on the scale of its method, in 0..=1: the length of the bar.
+    effect: f64,
+    number: BarNumber,
 }
 
-fn named_bar(fraction: Option<f64>, hits: &[usize], lead: &str, cells: Cells, look: &Look<'_>) -> Line<'static> {
-    let share = fraction.map_or_else(
-        || "     –  ".to_owned(),
-        |share| {
-            let percent = format!("{:>5.1} % ", share * 100.0);
-            look.words.number(&percent)
-        },
-    );
+/// The number before a bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum BarNumber {
+    /// The share among the effects above the floor.
+    Share(f64),
+    /// A similarity, which is no share.
+    Cosine(f64),
+    /// The effect is not above the floor.
+    None,
+}
+
+impl BarValue {
+    pub(super) fn of(effect: Effect, share: Option<f64>) -> Self {
+        let value = if effect.contribution.is_finite() { effect.contribution.clamp(0.0, 1.0) } else { 0.0 };
+        let number = match share {
+            _ if effect.how == Provenance::Similarity => BarNumber::Cosine(effect.contribution),
+            Some(share) => BarNumber::Share(share),
+            None => BarNumber::None,
+        };
+        Self { effect: value, number }
+    }
+}
+
+/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
+pub(super) fn share_line(value: BarValue, hits: &[usize], open: Fold, cells: Cells, look: &Look<'_>) -> Line<'static> {
+    named_bar(value, hits, &format!("{} ", open.mark()), cells, look)
+}
+
+fn named_bar(value: BarValue, hits: &[usize], lead: &str, cells: Cells, look: &Look<'_>) -> Line<'static> {
+    let number = match value.number {
+        BarNumber::Share(share) => look.words.number(&format!("{:>5.1} % ", share * 100.0)),
+        BarNumber::Cosine(cosine) => look.words.number(&format!("{cosine:>7.2} ")),
+        BarNumber::None => "     –  ".to_owned(),
+    };
     let name = look.words.sources(hits);
-    let mut spans = vec![Span::styled(lead.to_owned(), look.theme.accent), Span::styled(share, look.theme.strong)];
-    spans.extend(bar(fraction.unwrap_or(0.0), cells.0, look.theme));
+    let mut spans = vec![Span::styled(lead.to_owned(), look.theme.accent), Span::styled(number, look.theme.strong)];
+    spans.extend(bar(value.effect, cells.0, look.theme));
     spans.push(Span::styled(format!(" {name}"), look.theme.strong));
     Line::from(spans)
 }

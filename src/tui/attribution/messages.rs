@@ -11,6 +11,8 @@ texts! { ATTRIBUTION
         "After an answer: which sources made it what it is.",
         "Nach einer Antwort: welche Quellen sie bestimmt haben.";
     so_far = "So far, shares among these only:", "Bisher, Anteile nur unter diesen:";
+    so_far_similar =
+        "So far only how like the answer each source is:", "Bisher nur, wie ähnlich jede Quelle der Antwort ist:";
     answer_on_its_way =
         "The answer is on its way; then it can be explained.",
         "Die Antwort entsteht noch; danach lässt sie sich erklären.";
@@ -61,6 +63,9 @@ texts! { ATTRIBUTION
         "Result: one or more of {sources} matter most; they were left out together.",
         "Ergebnis: {sources}, eine oder mehrere davon, sind ausschlaggebend; sie wurden gemeinsam weggelassen.";
     several_matter(sources: &str) = "Result: {sources} matter most.", "Ergebnis: {sources} sind ausschlaggebend.";
+    most_similar(source: &str) =
+        "{source} is most like the answer. Likeness is no proof of what mattered.",
+        "{source} ähnelt der Antwort am meisten. Ähnlichkeit belegt nicht, was sie bestimmt hat.";
     answers_otherwise =
         "! From the same prompt the model answers otherwise now. What is explained is this answer:",
         "! Auf denselben Prompt antwortet das Modell jetzt anders. Erklärt wird diese Antwort:";
@@ -122,7 +127,7 @@ texts! { ATTRIBUTION
     how_regenerated = "regenerated", "neu erzeugt";
     how_group = "group, left out together with others", "Gruppe, gemeinsam mit anderen weggelassen";
     how_preview = "preview, an estimate", "Vorschau, eine Schätzung";
-    how_similarity = "similarity, rough", "Ähnlichkeit, grob";
+    how_similarity = "similarity, no effect measured", "Ähnlichkeit, keine Wirkung gemessen";
     how_logprob = "log-probability without it", "Log-Wahrscheinlichkeit ohne sie";
     how_jsd = "divergence without it", "Divergenz ohne sie";
     word_group = "group", "Gruppe";

@@ -4,7 +4,7 @@
 
 use ratatui::text::Line;
 
-use super::bars::{Cells, share_line};
+use super::bars::{BarValue, Cells, share_line};
 use super::view::{INTRODUCTION, Role, members};
 use crate::action::{Action, Place};
 use crate::look::Look;
@@ -50,7 +50,8 @@ pub(super) fn parts(turn: &Turn, at: usize, screen: &ScreenState, look: &Look<'_
     let cells = Cells::of(sentence.clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in sentence.clusters.iter().enumerate() {
         let open = screen.attribution.outline.is_open(at);
-        parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
+        let value = BarValue::of(cluster.effect(), cluster.share);
+        parts.push(at, share_line(value, &cluster.hits, Fold::from(open), cells, look));
         parts.extend(at, details(turn, sentence, cluster, look));
         if open {
             parts.extend(at, members(turn, &cluster.hits, look));
@@ -78,10 +79,12 @@ fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
 fn details(turn: &Turn, sentence: &Sentence, cluster: &SentenceCluster, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
-    let named = citation::read(&sentence.text, &sources).valid;
+    // Older versions did not store what a sentence cites.
+    let named =
+        if sentence.cited.is_empty() { citation::read(&sentence.text, &sources).valid } else { sentence.cited.clone() };
     let strongest = sentence.clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
     let share = cluster.share.filter(|_| sentence.decisive);
-    let role = Role::of(cluster.how, cluster.contribution, strongest, share);
+    let role = Role::of(cluster.effect(), strongest, share);
     let cited = role.beside(&cluster.hits, &named, words);
     let (percent, change) = (words.decimal(cluster.contribution * 100.0, 1), words.number(&change_of(cluster.drop, 2)));
     let text = words.sentence_details(&percent, &change, cited);

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
-use super::bars::{self, Cells, bar, fraction, share_line};
+use super::bars::{self, BarValue, Cells, bar, fraction, share_line};
 use super::sentence;
 use crate::action::{Action, Place};
 use crate::chrome::stage;
@@ -21,7 +21,7 @@ use crate::screen::ScreenState;
 use crate::text::{Indent, one_line, paragraphs, wrap};
 use ragonite_app::{App, Turn};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{Attribution, Cluster, MIN_MOVE, Method, Provenance, SMALLEST_CHANGE};
+use ragonite_rag::attribution::{Attribution, Cluster, Effect, Method, Provenance, SMALLEST_CHANGE, floor};
 
 /// Owner of the lines above the clusters.
 pub(super) const INTRODUCTION: usize = usize::MAX;
@@ -60,11 +60,13 @@ fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<
         parts.extend(INTRODUCTION, method_lines(explaining.method, look));
         let stage = Span::styled(stage.to_owned(), theme.accent);
         parts.extend(INTRODUCTION, wrap(&[stage], look.width, &Indent::default()));
-        let done = fraction(explaining.done, explaining.total);
+        let done = fraction(explaining.progress.done, explaining.progress.total);
         parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), theme)));
         parts.push(INTRODUCTION, Line::default());
         if !explaining.clusters.is_empty() {
-            parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
+            let is_rough = explaining.clusters.iter().all(|cluster| cluster.how == Provenance::Similarity);
+            let so_far = if is_rough { words.so_far_similar() } else { words.so_far() };
+            parts.push(INTRODUCTION, Line::styled(so_far, theme.dim));
         }
         // The decisive cluster is known only at the end.
         clusters(turn, None, &explaining.clusters, screen, look, &mut parts);
@@ -108,7 +110,7 @@ fn verdict(attribution: &Attribution, screen: &ScreenState, look: &Look<'_>) -> 
     let words = look.words;
     let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
     let mut lines = bars::result(attribution, &key, look);
-    if !attribution.decisive && attribution.missing == 0 {
+    if !attribution.decisive && attribution.missing == 0 && attribution.method != Method::Similarity {
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
     }
     if let Some(instead) = &attribution.instead {
@@ -152,8 +154,9 @@ fn clusters(
         let open = screen.attribution.outline.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
         // Intermediate values come from several methods and are not comparable.
-        let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, cluster.contribution, strongest, share));
-        parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
+        let role = finished.map_or(Role::Open, |_| Role::of(cluster.effect(), strongest, share));
+        let value = BarValue::of(cluster.effect(), cluster.share);
+        parts.push(at, share_line(value, &cluster.hits, Fold::from(open), cells, look));
         parts.extend(at, detail_lines(cluster, role, &cited, look));
         if open {
             parts.extend(at, opened(turn, original, cluster, look));
@@ -201,10 +204,11 @@ pub(super) enum Role {
 
 impl Role {
     /// `share` is none where no source stands out; `strongest` is the largest contribution.
-    pub(super) fn of(how: Provenance, contribution: f64, strongest: f64, share: Option<f64>) -> Self {
+    pub(super) fn of(effect: Effect, strongest: f64, share: Option<f64>) -> Self {
+        let Effect { how, contribution } = effect;
         match (how, share) {
             (Provenance::Similarity | Provenance::Group, _) => Self::Open,
-            _ if contribution < MIN_MOVE.max(strongest * BESIDE_THE_STRONGEST) => Self::Removable,
+            _ if contribution <= floor(how).max(strongest * BESIDE_THE_STRONGEST) => Self::Removable,
             (_, Some(share)) if share < DECISIVE => Self::Removable,
             (_, Some(_)) => Self::Decisive,
             (_, None) => Self::Open,

@@ -47,8 +47,10 @@ fn answering(turn: &Turn, words: Words) -> String {
 }
 
 fn explaining(turn: &Turn, words: Words) -> String {
-    match turn.explaining.as_ref().filter(|explaining| explaining.total > 0) {
-        Some(explaining) => words.explaining(explaining.done, &words.counted(explaining.total, Noun::Cluster)),
+    match turn.explaining.as_ref().filter(|explaining| explaining.progress.total > 0) {
+        Some(explaining) => {
+            words.explaining(explaining.progress.done, &words.counted(explaining.progress.total, Noun::Cluster))
+        }
         None => words.explaining_first().to_owned(),
     }
 }

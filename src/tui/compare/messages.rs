@@ -17,6 +17,9 @@ texts! { COMPARE
         "ohne Quelle {source} und {copies} gleichlautende: {name}";
     without_page_of(source: usize, name: &str) =
         "without the page of source {source}: {name}", "ohne die Seite von Quelle {source}: {name}";
+    without_match =
+        "with an answer of the model, although no document fits",
+        "mit einer Antwort des Modells, obwohl kein Dokument passt";
     with_other_settings = "with other settings, this once…", "mit anderen Einstellungen, nur diesmal…";
     with_settings_now(others: &str) =
         "with the settings as they are now: {others}", "mit den jetzigen Einstellungen: {others}";

@@ -25,7 +25,7 @@ use super::settings::SettingsView;
 use super::theme::Theme;
 use ragonite_app::{App, Copied, Event, Refusal, Turn, TurnKey, Variation};
 use ragonite_base::clean_line;
-use ragonite_config::Setting;
+use ragonite_config::{Setting, SettingsOverride};
 use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
 pub(super) use view::{asked_again, draw_comparison, draw_menu};
@@ -45,6 +45,8 @@ pub(super) struct CompareMenu {
 pub(super) enum Choice {
     /// The turn again, with an override for the source of this rank.
     Pick(usize, Override),
+    /// The turn again, with an answer of the model although no document fits.
+    WithoutMatch,
     /// The turn again, with settings that the user chooses next.
     OtherSettings,
     /// The turn again, with the current settings.
@@ -63,6 +65,9 @@ impl CompareMenu {
     pub(super) fn choices(&self, app: &App) -> Vec<Choice> {
         let Some(turn) = app.turn(self.turn).filter(|turn| turn.is_answered()) else { return Vec::new() };
         let mut choices = Vec::new();
+        if turn.record.trace.stopped_without_match().is_some() {
+            choices.push(Choice::WithoutMatch);
+        }
         if let Some(hit) = turn.hits().get(self.evidence) {
             let first = (hit.rank > 1).then_some(OverrideKind::First);
             let picks = [OverrideKind::LeftOut, OverrideKind::PageLeftOut].into_iter().chain(first);
@@ -228,6 +233,7 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
     match choice {
         Choice::Pick(_, pick) => ask_again(screen, app, turn, Variation::Pick(pick), now),
         Choice::SettingsNow => ask_again(screen, app, turn, Variation::SettingsNow, now),
+        Choice::WithoutMatch => ask_again(screen, app, turn, Variation::Settings(answer_without_match()), now),
         Choice::OtherSettings => {
             screen.popup = Some(Popup::Settings(Box::new(SettingsView::again(turn))));
             vec![Intent::Redraw]
@@ -237,6 +243,14 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
             vec![Intent::Redraw]
         }
     }
+}
+
+/// The setting that lets the model answer although no document fits.
+fn answer_without_match() -> SettingsOverride {
+    let mut settings = SettingsOverride::default();
+    // The word is one of the setting's values.
+    let _ = settings.set(Setting::AnswerWithoutMatch, "on");
+    settings
 }
 
 /// Asks a turn again and opens the comparison. A refusal closes the popup, so that its reason is visible.

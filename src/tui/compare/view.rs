@@ -117,6 +117,7 @@ fn choice_says(app: &App, menu: &CompareMenu, choice: &Choice, words: Words) -> 
             count => words.without_source_and_copies(*rank, count, name),
         },
         Choice::Pick(rank, Override { how: OverrideKind::PageLeftOut, name, .. }) => words.without_page_of(*rank, name),
+        Choice::WithoutMatch => words.without_match().to_owned(),
         Choice::OtherSettings => words.with_other_settings().to_owned(),
         Choice::SettingsNow => {
             let before = app.turn(menu.turn).and_then(|turn| app.settings_of(turn));

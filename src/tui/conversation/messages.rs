@@ -1,26 +1,49 @@
-//! Texts of the conversation pane: outcome of a turn, warnings, suggestions, and the empty conversation.
+//! Texts of the conversation pane: outcome of a turn, support of an answer, suggestions, and the empty conversation.
 //!
 //! Invariant: the instructions of the empty conversation fit 60x20 in both languages.
 
 use crate::messages::{Words, texts};
 use ragonite_base::clean_line;
-use ragonite_rag::answer::{AskedDate, MiscitedNumber};
+use ragonite_rag::answer::{AskedDate, Support, SupportVerdict};
 
 texts! { CONVERSATION
     new_text_below(below: usize) = " ↓ new text below ({below}) ", " ↓ neuer Text darunter ({below}) ";
     looking_for_suggestions = "looking for questions to go on with…", "Anschlussfragen werden gesucht…";
     go_on_with = "Go on with:", "Weiter mit:";
+    also_searched_as = "  also searched as: ", "  auch gesucht als: ";
     understood_as = "  understood as: ", "  verstanden als: ";
     asks = "  asks ", "  stellt ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
+    model_said = "  no source supports it; the model said: ", "  von keiner Quelle gestützt; das Modell sagte: ";
+    supported = "✓ supported by its sources", "✓ von ihren Quellen gestützt";
+    supported_anyway =
+        "✓ supported by its sources; the model answers the same without them",
+        "✓ von ihren Quellen gestützt; ohne sie antwortet das Modell ebenso";
+    partly_supported(reasons: &str) = "! partly supported: {reasons}", "! teilweise gestützt: {reasons}";
+    unsupported(reasons: &str) =
+        "! not supported by these sources: {reasons}", "! von diesen Quellen nicht gestützt: {reasons}";
+    own_knowledge =
+        "! the model's own knowledge: it answers the same without any source",
+        "! Wissen des Modells: Ohne jede Quelle antwortet es ebenso";
+    no_match = "no document fits this question", "kein Dokument passt zu dieser Frage";
+    no_match_and_word(word: &str) =
+        "no document fits this question: its word {word} is in no document",
+        "kein Dokument passt zu dieser Frage: Ihr Wort {word} steht in keinem Dokument";
+    no_match_and_words(words: &str) =
+        "no document fits this question: its words {words} are in no document",
+        "kein Dokument passt zu dieser Frage: Ihre Wörter {words} stehen in keinem Dokument";
+    asks_all_the_same(key: &str) =
+        "The model was not asked. {key} lets you ask it all the same.",
+        "Das Modell wurde nicht gefragt. Mit {key} lässt es sich trotzdem fragen.";
     date_in_no_source(date: &str) =
-        "! the date asked about is in no source: {date}", "! das Datum der Frage steht in keiner Quelle: {date}";
+        "the date asked about is in no source: {date}", "das Datum der Frage steht in keiner Quelle: {date}";
     date_in_no_cited_source(date: &str) =
-        "! the date asked about is in no source that it cites: {date}",
-        "! das Datum der Frage steht in keiner Quelle, die sie nennt: {date}";
-    in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
+        "the date asked about is in no source that it cites: {date}",
+        "das Datum der Frage steht in keiner Quelle, die sie nennt: {date}";
+    in_no_source(items: &str) = "in no source: {items}", "in keiner Quelle: {items}";
     in_no_cited_source(figures: &str) =
-        "! in no source that it cites: {figures}", "! in keiner Quelle, die sie nennt: {figures}";
+        "in no source that it cites: {figures}", "in keiner Quelle, die sie nennt: {figures}";
+    hardly_a_word = "hardly a word of it is in a source", "kaum ein Wort davon steht in einer Quelle";
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
@@ -29,13 +52,10 @@ texts! { CONVERSATION
         "! nach {tokens} abgeschnitten, länger darf eine Antwort nicht sein (Einstellungen: Antwortlänge)";
     one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
     several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
-    one_says_it(source: &str) = "! said by {source}, which it does not cite", "! das sagt {source}, die sie nicht nennt";
-    several_say_it(sources: &str) =
-        "! said by {sources}, which it does not cite", "! das sagen {sources}, die sie nicht nennt";
-    one_made_up(source: &str) =
-        "! {source} was not among the sources it was given", "! {source} war nicht unter den vorgelegten Quellen";
-    several_made_up(sources: &str) =
-        "! {sources} were not among the sources it was given", "! {sources} waren nicht unter den vorgelegten Quellen";
+    said_by(sources: &str) = "said by {sources}, which it does not cite", "das sagt {sources}, nicht zitiert";
+    one_older(source: &str) = "{source} is an older version", "{source} ist eine ältere Fassung";
+    several_older(sources: &str) = "{sources} are older versions", "{sources} sind ältere Fassungen";
+    made_up(sources: &str) = "{sources} was not given to it", "{sources} lag ihr nicht vor";
     answered(sources: &str, tokens: &str, total: &str) =
         "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
     and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
@@ -95,29 +115,58 @@ impl Words {
         }
     }
 
-    /// Warning: figures missing in the cited sources, with the sources that have them.
-    pub(crate) fn miscited(self, figures: &[MiscitedNumber]) -> String {
-        let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
-        self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
+    /// No document fits the question, whose `absent` words are in no document.
+    pub(crate) fn fits_none(self, absent: &[String]) -> String {
+        let names: Vec<String> = absent.iter().map(|word| format!("`{}`", clean_line(word))).collect();
+        match names.as_slice() {
+            [] => self.no_match().to_owned(),
+            [word] => self.no_match_and_word(word),
+            words => self.no_match_and_words(&words.join(", ")),
+        }
     }
 
-    /// Warning: a date of the question missing in the cited sources, with the sources that have it.
-    pub(crate) fn asked_date(self, asked: &AskedDate) -> String {
+    /// The verdict on the support of an answer, with its reasons.
+    pub(crate) fn support(self, support: &Support) -> String {
+        let reasons = self.reasons(support);
+        let line = match (support.verdict, support.same_without_sources) {
+            (SupportVerdict::Supported, false) => self.supported().to_owned(),
+            (SupportVerdict::Supported, true) => self.supported_anyway().to_owned(),
+            (SupportVerdict::Partly, false) => self.partly_supported(&reasons),
+            (SupportVerdict::Unsupported, false) => self.unsupported(&reasons),
+            (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
+                format!("{}; {reasons}", self.own_knowledge())
+            }
+        };
+        match support.older_versions.as_slice() {
+            [] => line,
+            [one] => format!("{line}; {}", self.one_older(&self.sources(&[*one]))),
+            several => format!("{line}; {}", self.several_older(&self.sources(several))),
+        }
+    }
+
+    fn reasons(self, support: &Support) -> String {
+        let Support { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = support;
+        let miscited: Vec<String> =
+            miscited.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources))).collect();
+        let missing: Vec<String> = missing.iter().map(|item| clean_line(item)).collect();
+        let reasons: Vec<String> = [
+            (!missing.is_empty()).then(|| self.in_no_source(&missing.join(", "))),
+            (!miscited.is_empty()).then(|| self.in_no_cited_source(&miscited.join(", "))),
+            (!said_by_uncited.is_empty()).then(|| self.said_by(&self.sources(said_by_uncited))),
+            uncited_date.as_ref().map(|asked| self.asked_date(asked)),
+            (!invalid_citations.is_empty()).then(|| self.made_up(&self.sources(invalid_citations))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if reasons.is_empty() { self.hardly_a_word().to_owned() } else { reasons.join("; ") }
+    }
+
+    /// A date of the question missing in the cited sources, with the sources that have it.
+    fn asked_date(self, asked: &AskedDate) -> String {
         match asked.sources.as_slice() {
             [] => self.date_in_no_source(&asked.date),
             sources => self.date_in_no_cited_source(&format!("{} ({})", asked.date, self.sources(sources))),
         }
-    }
-
-    /// Warning: uncited sources that say the same as the answer.
-    pub(crate) fn said_by(self, ranks: &[usize]) -> String {
-        let sources = self.sources(ranks);
-        if ranks.len() == 1 { self.one_says_it(&sources) } else { self.several_say_it(&sources) }
-    }
-
-    /// Warning: cited sources that were not in the prompt.
-    pub(crate) fn made_up(self, ranks: &[usize]) -> String {
-        let sources = self.sources(ranks);
-        if ranks.len() == 1 { self.one_made_up(&sources) } else { self.several_made_up(&sources) }
     }
 }

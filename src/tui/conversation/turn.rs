@@ -16,7 +16,8 @@ use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
 use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
-use ragonite_rag::answer::Answer;
+use ragonite_rag::answer::{Answer, SupportVerdict};
+use ragonite_rag::retrieval::Retrieved;
 
 /// Lines of a turn besides question and answer.
 const AROUND: usize = 4;
@@ -25,6 +26,8 @@ const AROUND: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Drawn {
     pub(super) lines: Vec<Line<'static>>,
+    /// The line on which the answer begins.
+    pub(super) answer: usize,
     /// Citations of the answer, with their places.
     pub(super) marks: Vec<Mark>,
 }
@@ -56,11 +59,16 @@ impl Suggested {
 /// A turn that no longer runs.
 pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Drawn {
     let Look { theme, words, width } = *look;
-    let Drawn { mut lines, marks } = unsettled(turn, look);
+    let Drawn { mut lines, answer, marks } = unsettled(turn, look);
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
     lines.extend(outcome_lines(turn, look));
+    if turn.record.trace.stopped_without_match().is_some() {
+        let key = keymap.key(Action::Compare, Place::Panes).unwrap_or_default();
+        let hint = Span::styled(words.asks_all_the_same(&key), theme.dim);
+        lines.extend(wrap(&[hint], width, &Indent::default()));
+    }
     lines.extend(explanation_lines(app, turn, keymap, look));
     if let Some(feedback) = &turn.record.feedback {
         let rating = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
@@ -68,7 +76,7 @@ pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) 
     }
     lines.extend(suggestion_lines(Suggested::of(app, turn), turn, keymap, look));
     lines.push(Line::default());
-    Drawn { lines, marks }
+    Drawn { lines, answer, marks }
 }
 
 /// The question and the answer as far as it has come.
@@ -81,7 +89,7 @@ pub(super) fn unsettled(turn: &Turn, look: &Look<'_>) -> Drawn {
         piece.line += above;
     }
     lines.extend(answer);
-    Drawn { lines, marks }
+    Drawn { lines, answer: above, marks }
 }
 
 /// Sources of the citations, in the order of [`Drawn::marks`].
@@ -140,6 +148,10 @@ fn question_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         let indent = Indent { first: Span::styled(words.understood_as(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
     }
+    if let Some(text) = record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()) {
+        let indent = Indent { first: Span::styled(words.also_searched_as(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[one_line(text, theme.dim)], width, &indent));
+    }
     if let Some(again) = asked_again(turn, words) {
         let indent = Indent { first: Span::styled(words.asks(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[Span::styled(again, theme.dim)], width, &indent));
@@ -153,10 +165,21 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     let answer = turn.answer();
     let holds = |number: usize| holds(turn, number);
     let mut lines = Vec::new();
-    if answer.is_some_and(|answer| !answer.answered) {
+    let no_match = turn.record.trace.retrieved.as_ref().and_then(Retrieved::no_match).filter(|_| answer.is_some());
+    let is_stopped = turn.record.trace.stopped_without_match().is_some();
+    if let Some(quality) = no_match {
+        let mark = if is_stopped { '∅' } else { '!' };
+        let text = format!("{mark} {}", words.fits_none(&quality.absent_words));
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    }
+    if answer.is_some_and(|answer| !answer.answered) && !is_stopped {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
     lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
+    if let Some(withheld) = answer.and_then(|answer| answer.withheld.as_deref()) {
+        let indent = Indent { first: Span::styled(words.model_said(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(paragraphs(withheld, theme.dim, width, &indent));
+    }
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }
@@ -167,30 +190,13 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.unknown_terms);
-    if !absent.is_empty() {
+    // Where no document fits, the line above names them.
+    if !absent.is_empty() && no_match.is_none() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
-    if let Some(date) = answer.and_then(Answer::uncited_date) {
-        lines.extend(wrap(&[Span::styled(words.asked_date(&date), theme.warn)], width, &Indent::default()));
-    }
-    let figures = answer.map(Answer::ungrounded_numbers).unwrap_or_default();
-    if !figures.is_empty() {
-        let text = words.in_no_source(&figures.join("  "));
-        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
-    }
-    let miscited = answer.map(Answer::miscited_numbers).unwrap_or_default();
-    if !miscited.is_empty() {
-        lines.extend(wrap(&[Span::styled(words.miscited(&miscited), theme.warn)], width, &Indent::default()));
-    }
-    let uncited = answer.map(Answer::overlapping_uncited).unwrap_or_default();
-    if !uncited.is_empty() {
-        lines.extend(wrap(&[Span::styled(words.said_by(&uncited), theme.warn)], width, &Indent::default()));
-    }
-    let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
-    if !invalid.is_empty() {
-        lines.push(Line::default());
-        let text = words.made_up(invalid);
-        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    if let Some(support) = turn.record.trace.support() {
+        let style = if support.verdict == SupportVerdict::Supported { theme.dim } else { theme.warn };
+        lines.extend(wrap(&[Span::styled(words.support(&support), style)], width, &Indent::default()));
     }
     lines
 }

@@ -19,7 +19,7 @@ use crate::chrome::stage;
 use crate::look::Look;
 use crate::mouse::Targets;
 use crate::pane::{Focus, Pane, block};
-use crate::reflow::{Piece, reverse_on};
+use crate::reflow::{Piece, Place, place_of, reverse_on, underline_on};
 use crate::screen::ScreenState;
 use crate::text::{Indent, cells, fit, width, wrap};
 use ragonite_app::{App, Phase, TurnKey};
@@ -127,6 +127,7 @@ fn seen_lines(
 ) -> Vec<Line<'static>> {
     let find = screen.find.clone().filter(|_| focus == Focus::Here);
     let (theme, selected) = (screen.theme, screen.turn_index(app));
+    let sentence = screen.attribution.sentence;
     let several = app.turns().len() > 1;
     let mut owners = Vec::new();
     let mut seen = Vec::new();
@@ -139,10 +140,13 @@ fn seen_lines(
         }
         let found = find.as_ref().map_or(&[][..], |_| turn.places());
         let drawn = &turn.drawn;
+        let explained =
+            sentence.filter(|_| Some(at) == selected).and_then(|sentence| explained(app, at, sentence, drawn));
         for number in lines {
             let mut line = drawn.lines.get(number).cloned().unwrap_or_default();
             note_marks(drawn, number, inner, seen.len(), &mut targets);
             reverse_on(&mut line, number, found);
+            underline_on(&mut line, number, explained.as_slice());
             if let Some(mark) = chosen.and_then(|chosen| drawn.marks.get(chosen.at)) {
                 reverse_on(&mut line, number, std::slice::from_ref(&mark.place));
             }
@@ -155,6 +159,17 @@ fn seen_lines(
     targets.rows(Pane::Conversation, inner, owners);
     screen.targets = targets;
     seen
+}
+
+/// The place of the sentence that the attribution pane shows.
+fn explained(app: &App, turn: usize, sentence: usize, drawn: &Drawn) -> Option<Place> {
+    let sentences = app.turns().get(turn)?.sentences();
+    let before: String = sentences.get(..sentence)?.iter().map(|sentence| sentence.text.as_str()).collect();
+    let mut place = place_of(&sentences.get(sentence)?.text, &before, drawn.lines.get(drawn.answer..)?)?;
+    for piece in &mut place {
+        piece.line += drawn.answer;
+    }
+    Some(place)
 }
 
 /// Records the areas of the citations of a line.

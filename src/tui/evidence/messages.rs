@@ -2,6 +2,7 @@
 
 use crate::messages::{Words, texts};
 use ragonite_document::evidence::Kind;
+use ragonite_rag::retrieval::MatchQuality;
 
 texts! { EVIDENCE
     no_evidence_yet =
@@ -11,9 +12,13 @@ texts! { EVIDENCE
     nothing_found = "The search found nothing.", "Die Suche hat nichts gefunden.";
     sources_of_turn(turn: u32) = "Sources of turn {turn}", "Quellen zu Frage {turn}";
 
-    found_at(fused: &str, dense: &str, lexical: &str) =
-        "fused {fused} · dense {dense} · lexical {lexical}",
-        "Fusion {fused} · sem. {dense} · lex. {lexical}";
+    weak_matches = "Weak matches only", "Nur schwache Treffer";
+    weak_matches_and_cosines(best: &str, unrelated: &str) =
+        "Weak matches only: the best cosine is {best}, and unrelated questions reach {unrelated}",
+        "Nur schwache Treffer: Der beste Kosinus ist {best}, fachfremde Fragen erreichen {unrelated}";
+    found_at(cosine: &str, dense: &str, lexical: &str) =
+        "cosine {cosine} · dense {dense} · lexical {lexical}",
+        "Kosinus {cosine} · sem. {dense} · lex. {lexical}";
     and_reranked(found: &str, score: &str) = "{found} · rerank {score}", "{found} · Reranker {score}";
     cited = "cited", "zitiert";
     cut_no_room = "! not in the prompt: no room", "! nicht im Prompt: kein Platz";
@@ -44,6 +49,16 @@ texts! { EVIDENCE
 }
 
 impl Words {
+    /// Line above hits that do not fit the question.
+    pub(crate) fn weak(self, quality: &MatchQuality) -> String {
+        match (quality.best_cosine, quality.unrelated_cosine) {
+            (Some(best), Some(unrelated)) => {
+                self.weak_matches_and_cosines(&self.decimal(best, 2), &self.decimal(unrelated, 2))
+            }
+            _ => self.weak_matches().to_owned(),
+        }
+    }
+
     pub(crate) fn kind(self, kind: Kind) -> &'static str {
         match kind {
             Kind::Passage => self.kind_passage(),

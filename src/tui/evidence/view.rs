@@ -21,7 +21,7 @@ use crate::theme::Theme;
 use ragonite_app::{App, Phase, Turn};
 use ragonite_base::clean_line;
 use ragonite_rag::prompt::{Cut, CutHow};
-use ragonite_rag::retrieval::{Age, Hit};
+use ragonite_rag::retrieval::{Age, Hit, Retrieved};
 
 /// Indent of every line of a hit but the first.
 const LEAD: &str = "    ";
@@ -119,6 +119,10 @@ impl TablePlace {
 fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
     let look = &Look { theme: &screen.theme, words: screen.words, width };
     let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
+    if let Some(quality) = turn.record.trace.retrieved.as_ref().and_then(Retrieved::no_match) {
+        laid.lines.extend(paragraphs(&look.words.weak(quality), look.theme.warn, width, &Indent::default()));
+        laid.owners.resize(laid.lines.len(), None);
+    }
     let origins: Vec<String> = turn.hits().iter().map(origin).collect();
     for (at, hit) in turn.hits().iter().enumerate() {
         let start = laid.lines.len();
@@ -172,11 +176,13 @@ fn beginning(hit: &Hit, look: &Look<'_>) -> Line<'static> {
     Line::from(vec![Span::raw(LEAD), Span::styled(text, look.theme.text)])
 }
 
-/// Scores and ranks of both retrievers.
+/// Cosine, ranks by both retrievers, and the score of the reranker.
 fn found(hit: &Hit, words: Words) -> String {
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
-    let found = words.found_at(&words.decimal(hit.fused, 4), &dense, &lexical);
+    // The fused score compares the hits of one search only; a cosine means the same in every search.
+    let cosine = hit.dense_score.map_or_else(|| "–".to_owned(), |cosine| words.decimal(cosine, 2));
+    let found = words.found_at(&cosine, &dense, &lexical);
     match hit.rerank_score {
         Some(score) => words.and_reranked(&found, &words.decimal(score, 3)),
         None => found,

@@ -162,6 +162,13 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
     let title = if reranked { words.ranks_title_reranked() } else { words.ranks_title() };
     let title = if look.margins == Margins::Drawn { title } else { title.strip_prefix("  ").unwrap_or(title) };
+    if let Some(quality) = &retrieved.quality {
+        let cosine = |cosine: Option<f64>| cosine.map_or_else(|| "–".to_owned(), |cosine| words.decimal(cosine, 2));
+        let coverage = quality.coverage.map(|share| format!("{:.0} %", share * 100.0));
+        let coverage = coverage.unwrap_or_else(|| "–".to_owned());
+        let line = words.fit_measured(&cosine(quality.best_cosine), &cosine(quality.unrelated_cosine), &coverage);
+        parts.extend(Section::Fused, look.dim(&line));
+    }
     if let Some(day) = retrieved.day {
         parts.extend(Section::Fused, look.dim(&words.day_meant(&day.to_string())));
     }

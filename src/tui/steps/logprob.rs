@@ -35,7 +35,8 @@ fn tokens(
     parts: &mut Parts<Section>,
 ) {
     let words = look.words;
-    for (at, drop) in cluster.drops.iter().enumerate() {
+    let is_content = |(at, _): &(usize, &f32)| !attribution.citation_tokens.contains(at);
+    for (at, drop) in cluster.drops.iter().enumerate().filter(is_content) {
         let text = attribution.tokens.get(at).map(|token| clean_line(&words.quoted(token))).unwrap_or_default();
         let bits = cluster
             .divergences

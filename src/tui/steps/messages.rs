@@ -51,6 +51,9 @@ texts! { STEPS
     step_dense = "2 Search by meaning (dense)", "2 Semantische Suche (dense)";
     step_lexical = "3 Search by words (lexical)", "3 Lexikalische Suche (lexical)";
     step_fused = "4 Both, fused", "4 Beide, fusioniert";
+    fit_measured(best: &str, unrelated: &str, coverage: &str) =
+        "best cosine {best}, of unrelated questions {unrelated}; words of the question in the hits {coverage}",
+        "bester Kosinus {best}, fachfremder Fragen {unrelated}; Wörter der Frage in den Treffern {coverage}";
     day_meant(day: &str) =
         "of versions, what held on {day} comes first", "von Fassungen zuerst, was am {day} galt";
     so_many_found(found: usize, time: &str) = "{found} found, {time}", "{found} gefunden, {time}";

@@ -25,7 +25,8 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
     for said in ["The door is green.", "It is at noon.", "Green.", "| door |\n| green |"] {
         let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
         let (text, citations) = (said.to_owned(), Vec::new());
-        let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
+        let unnamed =
+            Answer { text, citations, answered: true, completion, named: None, withheld: None, ..answer.clone() };
         let answer = repair_citations(&mut generator, unnamed, "Which colour has the door?", &cancel, &mut |_| {});
         // The model may name no source, or none that supports the answer.
         let Some(named) = &answer.named else {

@@ -234,6 +234,7 @@ fn answer(request: &GenerateRequest, completion: Completion) -> Answer {
     };
     Answer {
         named: None,
+        withheld: None,
         text: completion.text.clone(),
         answered: true,
         citations: Vec::new(),

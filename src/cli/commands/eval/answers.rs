@@ -17,9 +17,9 @@ use crate::args::EvalAnswers;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
     ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Judged,
-    Judgement, Limit, Metric, Run, RunnerSettings, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge,
-    measured,
+    Judgement, Limit, Metric, Run, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
+use ragonite_rag::answer::Support;
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::RetrievalSettings;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
@@ -113,14 +113,14 @@ impl<'a> Answers<'a> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let speaking = bench.speaking(&prefix, &answering, sources);
             let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used().and(self.judge.used());
                 let mut tell = |event| {
                     output.progress(&step.line(&eta.line_of(&Doing::Answering(event), Instant::now())));
                 };
-                let answered = answer(asking, &mut speaker, question, &bench.cancel, &mut tell)?;
+                let answered = answer(asking, &mut speaker, question, None, &bench.cancel, &mut tell)?;
                 if self.judge.will_judge(&answered) {
                     output.progress(&step.line(&eta.line("judging", Instant::now())));
                 }
@@ -220,6 +220,7 @@ impl Reported for ScoredAnswer {
             dropped: answer.prompt.cut.iter().filter(|cut| cut.how == CutHow::Dropped).count(),
             prompt_tokens: answer.completion.prompt_tokens,
             answer_ms: answer.total_ms(),
+            support: answer.support(),
         }
     }
 
@@ -243,7 +244,8 @@ fn tables(run: &Run<ScoredAnswer>) -> Vec<Table> {
             heading: "Where they are from",
             text: format!(
                 "Expected: no gold page among the sources, so out of scope is right. Valid citations: share of cited numbers \
-                 that were sources. Cites gold: of answers that cite and had a gold page among their sources.{paper}\n\n{}",
+                 that were sources. Cites gold: of answers that cite and had a gold page among their sources. Unsupported: \
+                 of answers, those that the program itself calls so.{paper}\n\n{}",
                 measured(&run.figures, ABOUT_SOURCES, run.papers)
             ),
         },
@@ -272,4 +274,6 @@ pub(super) struct ResultJson<'a> {
     dropped: usize,
     prompt_tokens: usize,
     answer_ms: ragonite_base::Millis,
+    /// The program's own verdict.
+    support: Option<Support>,
 }

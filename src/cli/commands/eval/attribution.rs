@@ -18,12 +18,14 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::args::EvalAttribution;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
-    AS_IN_PAPER, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Explained, Explaining, Metric,
-    Pointed, Run, RunnerSettings, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Explained, Explaining, Metric, NOISY,
+    Noise, Pointed, Run, RunnerSettings, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, by_method,
+    intervals, measured, noise, noise_quantiles,
 };
 use ragonite_index::Index;
 use ragonite_inference::Embed;
-use ragonite_rag::attribution::{AttributionSettings, GroupTest, SourceVector};
+use ragonite_rag::attribution::{AttributionSettings, Engines, GroupTest, SourceVector};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_rag::retrieval::Hit;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
@@ -38,7 +40,8 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     let ways = WAYS.into_iter().filter(|way| args.methods.contains(&way.method())).collect();
     let attribution_embedder = attribution_embedder(&bench, output)?;
     let generator = bench.generator(output)?;
-    let mut attributions = Attributions { bench: &bench, sources, generator, attribution_embedder, ways };
+    let floor = if args.floor { Floor::Measured } else { Floor::NotMeasured };
+    let mut attributions = Attributions { bench: &bench, sources, generator, attribution_embedder, ways, floor };
     let results =
         run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             attributions.explained(variation, step, output)
@@ -51,6 +54,9 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     results.give(&bench, started, &more, &settings, output)?;
     Ok(Exit::Done)
 }
+
+const BY_METHOD: &str = "Share of questions where a method points at a gold page, over those with a gold page among \
+                         the sources. Clusters: near-identical sources are left out together.";
 
 const ABOUT: &str = "Share of questions where the best-ranked hit of the top cluster is on a gold page, over those with a gold \
                      page among the sources (gold retrieved). A method that finds that no source changes the answer counts \
@@ -66,10 +72,18 @@ struct Attributions<'a> {
     /// Embedder for clustering sources and comparing answers.
     attribution_embedder: Arc<dyn Embed>,
     ways: Vec<Way>,
+    floor: Floor,
+}
+
+/// Whether the noise of the methods is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Floor {
+    Measured,
+    NotMeasured,
 }
 
 /// The embedder of attribution: that of the run unless the configuration names another.
-fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
+pub(super) fn attribution_embedder(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
     let id = bench.start.config.attribution.embedder().filter(|id| *id != bench.embedder.identity().model);
     let Some(id) = id else { return Ok(Arc::clone(&bench.embedder)) };
     output.progress(&format!("loading {id}"));
@@ -97,27 +111,33 @@ impl Attributions<'_> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let speaking = bench.speaking(&prefix, &answering, sources);
+            // Only the answers of a model can be explained.
+            let speaking = RunnerSettings { answer_without_match: AnswerWithoutMatch::On, ..speaking };
             let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
+            // The best hit of the question before.
+            let mut unrelated: Option<Hit> = None;
             for question in &part.questions {
                 let before = speaker.used();
                 let mut tell = |event| {
                     output.progress(&step.line(&eta.line_of(&Doing::Answering(event), Instant::now())));
                 };
-                let answered = answer(asking, &mut speaker, question, &bench.cancel, &mut tell)?;
+                let answered = answer(asking, &mut speaker, question, None, &bench.cancel, &mut tell)?;
                 let mut tell = |done: usize, total: usize| {
                     let doing = format!("explaining: {done} of {total} clusters");
                     output.progress(&step.line(&eta.line(&doing, Instant::now())));
                 };
-                explained.push(explain(
-                    bench,
-                    &self.ways,
-                    self.attribution_embedder.as_ref(),
-                    speaker.generator(),
-                    answered,
-                    &index,
-                    &mut tell,
-                )?);
+                let engines = Engines { generator: speaker.generator(), embedder: self.attribution_embedder.as_ref() };
+                let mut one = explain(bench, &self.ways, engines, answered, &index, &mut tell)?;
+                if let Some(added) = unrelated.take().filter(|_| self.floor == Floor::Measured) {
+                    let mut tell = |_| output.progress(&step.line(&eta.line("measuring the noise", Instant::now())));
+                    let answered = answer(asking, &mut speaker, question, Some(&added), &bench.cancel, &mut tell)?;
+                    let engines =
+                        Engines { generator: speaker.generator(), embedder: self.attribution_embedder.as_ref() };
+                    one.noise = noise_of(bench, engines, &answered, &index)?;
+                }
+                unrelated = one.answered.hits.first().cloned();
+                explained.push(one);
                 from_cache += usize::from(speaker.used().only_recalled_since(before));
                 eta.at(explained.len(), from_cache);
             }
@@ -130,15 +150,14 @@ impl Attributions<'_> {
 fn explain(
     bench: &Bench<'_>,
     ways: &[Way],
-    embedder: &dyn Embed,
-    generator: &mut CachedGenerator,
+    engines: Engines<'_>,
     answered: Answered,
     index: &Index,
     on_cluster: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, EvalError> {
+    let Engines { generator, embedder } = engines;
     let sources = vectors(&answered, index, embedder, &bench.cancel)?;
-    // Without group test, because the best rank of a group would stand for the whole group.
-    let settings = AttributionSettings { group_test: GroupTest::Off, ..bench.start.config.attribution.clone() };
+    let settings = without_groups(&bench.start.config.attribution);
     let explaining = Explaining {
         ways,
         sources: &sources,
@@ -150,8 +169,32 @@ fn explain(
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
 }
 
+/// The settings without group test, because the best rank of a group would stand for the whole group.
+pub(super) fn without_groups(settings: &AttributionSettings) -> AttributionSettings {
+    AttributionSettings { group_test: GroupTest::Off, ..settings.clone() }
+}
+
+/// What the methods say of the source that was added; nothing where it is one of the answer's pages.
+fn noise_of(
+    bench: &Bench<'_>,
+    engines: Engines<'_>,
+    answered: &Answered,
+    index: &Index,
+) -> Result<Vec<Noise>, EvalError> {
+    let Some((added, others)) = answered.hits.split_last() else { return Ok(Vec::new()) };
+    if !answered.answer.answered || others.iter().any(|hit| hit.document == added.document) {
+        return Ok(Vec::new());
+    }
+    let Engines { generator, embedder } = engines;
+    let sources = vectors(answered, index, embedder, &bench.cancel)?;
+    let settings = &bench.start.config.attribution;
+    let max_tokens = bench.start.config.prompt.answer_tokens;
+    let explaining = Explaining { ways: &[], sources: &sources, generator, embedder, settings, max_tokens };
+    noise(answered, explaining, &bench.cancel)
+}
+
 /// The source vectors for clustering.
-fn vectors(
+pub(super) fn vectors(
     answered: &Answered,
     index: &Index,
     embedder: &dyn Embed,
@@ -169,7 +212,7 @@ impl Reported for Explained {
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
-        let Self { answered, pointed } = self;
+        let Self { answered, pointed, .. } = self;
         let sources = answered.answer.prompt.sources();
         ResultJson {
             question: QuestionJson::of_answered(answered),
@@ -183,12 +226,31 @@ impl Reported for Explained {
     fn tables(run: &Run<Self>) -> Vec<Table> {
         let text = format!("{ABOUT}{}\n\n{}", about_paper(run), measured(&run.figures, AS_IN_PAPER, run.papers));
         let others = format!("{OTHERS}\n\n{}", measured(&run.figures, WITHOUT_ANSWERS, None));
+        let by_method = format!("{BY_METHOD} {}", by_method(&run.figures));
         vec![
+            Table { heading: "Attribution accuracy by method", text: by_method },
             Table { heading: "Attribution accuracy", text },
             Table { heading: "Attribution accuracy without another answer", text: others },
             Table { heading: "Intervals", text: intervals(&run.figures) },
+            Table { heading: "Noise", text: noise_table(run) },
         ]
     }
+}
+
+/// Shares of the noise in the table.
+const NOISE_SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+
+fn noise_table(run: &Run<Explained>) -> String {
+    let mut text =
+        "What each method says of a source that has nothing to do with the answer: value below which 50, 90, 95 \
+                    and 99 % of them lie."
+            .to_owned();
+    for method in NOISY {
+        let values = noise_quantiles(&run.asked, method, &NOISE_SHARES);
+        let values: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+        text.push_str(&format!("\n  {:<8} {}", method.name(), values.join("  ")));
+    }
+    text
 }
 
 /// An answer with the sources that each method points at.

@@ -22,7 +22,7 @@ use ragonite_config::program_stamp;
 use ragonite_document::evidence::{ContextParts, EvidenceSettings};
 use ragonite_eval::{
     Ablation, Asking, Benchmark, CachedGenerator, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers,
-    Part, Preparation, Preparing, RunnerSettings, Unit, Variant, Variation, Wanted, prepare,
+    Part, Preparation, Preparing, Question, RunnerSettings, Unit, Variant, Variation, Wanted, prepare,
 };
 use ragonite_index::{Index, IngestProgress, IngestReport};
 use ragonite_inference::{Embed, EncoderIdentity, Rerank};
@@ -98,6 +98,15 @@ impl<'a> Bench<'a> {
             open: RefCell::default(),
         };
         bench.at_hand(output)
+    }
+
+    /// Every question of the benchmark, whatever the limit and the languages of the run.
+    pub(super) fn all_questions(&self) -> Result<Vec<Question>, Failure> {
+        let languages = vec![Language::English, Language::German];
+        let domain = self.args.domain.clone();
+        let wanted = Wanted { domain, languages, limit: Limit::None, unit: Unit::Question };
+        let all = Benchmark::read(&self.folder, self.args.questions.as_deref(), &wanted)?;
+        Ok(all.parts.into_iter().flat_map(|part| part.questions).collect())
     }
 
     /// Turns translation off where the generator is missing.
@@ -203,6 +212,17 @@ impl<'a> Bench<'a> {
             ..self.start.config.prompt.clone()
         };
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
+    }
+
+    /// How the generator speaks in a domain with this prompt prefix.
+    pub(super) fn speaking<'b>(
+        &self,
+        prefix: &'b str,
+        settings: &'b AnswerSettings,
+        sources: usize,
+    ) -> RunnerSettings<'b> {
+        let answer_without_match = self.start.config.generation.answer_without_match;
+        RunnerSettings { prefix, settings, sources, answer_without_match }
     }
 
     /// Most sources in a prompt: as in the program, at most as many as requested.

@@ -9,9 +9,11 @@ mod attribution;
 mod bench;
 mod models;
 mod output;
+mod planted;
 mod progress;
 mod results;
 mod retrieval;
+mod support;
 
 use super::context::CommandContext;
 use super::exit::{Exit, Failure};
@@ -26,6 +28,8 @@ pub(super) fn run(start: &CommandContext, command: &Eval, output: &mut Output) -
         Eval::Retrieval(args) => retrieval::run(start, args, output),
         Eval::Answers(args) => answers::run(start, args, output),
         Eval::Attribution(args) => attribution::run(start, args, output),
+        Eval::Support(args) => support::run(start, args, output),
+        Eval::Planted(args) => planted::run(start, args, output),
     };
     if result.as_ref().is_err_and(|failure| failure.exit == Exit::Canceled) {
         output.note("stopped; what was done is kept, and the same command goes on from there");

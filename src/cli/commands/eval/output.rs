@@ -28,7 +28,7 @@ pub(super) struct Table {
 
 /// The result of a run.
 pub(super) struct Given<'a, J> {
-    /// What was scored: `retrieval`, `answers` or `attribution`.
+    /// What was scored: `retrieval`, `answers`, `attribution` or `planted`.
     pub(super) what: &'static str,
     pub(super) questions: usize,
     pub(super) settings: &'a SettingsJson<'a>,

@@ -1,7 +1,7 @@
 //! Turns runs into tables, JSON of the contract and the report.
 //!
-//! The three commands score differently; the iteration over choices and the output are shared.
-//! Not here: scoring a question (`retrieval`, `answers`, `attribution`), writing (`output`).
+//! The commands score differently; the iteration over choices and the output are shared.
+//! Not here: scoring a question (`retrieval`, `answers`, `attribution`, `planted`), writing (`output`).
 
 use std::time::Instant;
 
@@ -14,7 +14,8 @@ use super::bench::{Bench, SettingsJson};
 use super::output::{Given, Table};
 use super::progress::Step;
 use ragonite_eval::{
-    Ablation, Answered, Asked, Comparing, Metric, Papers, Question, Run, Runs, Scored, Significance, Variant, Variation,
+    Ablation, Answered, Asked, Comparing, Metric, Papers, PlantedQuestion, Question, Run, Runs, Scored, Significance,
+    Variant, Variation,
 };
 use ragonite_rag::answer::RewriteHow;
 
@@ -193,6 +194,10 @@ impl<'a> QuestionJson<'a> {
 
     pub(super) fn of_answered(answered: &'a Answered) -> Self {
         Self::new(&answered.question, &answered.query, answered.how, answered.translated.as_deref())
+    }
+
+    pub(super) fn of_planted(planted: &'a PlantedQuestion) -> Self {
+        Self::new(&planted.question, &planted.query, planted.how, planted.translated.as_deref())
     }
 
     fn new(question: &'a Question, query: &'a str, how: Option<RewriteHow>, translated: Option<&'a str>) -> Self {

@@ -17,10 +17,11 @@ use ragonite_app::Problem;
 use ragonite_base::CancelSource;
 use ragonite_eval::{
     Ablation, Asked, Asking, Cache, CachedGenerator, Completion, ConversationRunner, EvalError, Found, Limit, Memory,
-    Metric, Outcome, Page, PageMatch, Question, Ranking, Run, RunnerSettings, Variation, ask_again, intervals,
-    retrieved,
+    Metric, NoMatch, Nonsense, Outcome, Page, PageMatch, Question, Ranking, Run, Variation, ask_again, intervals,
+    nonsense, retrieved,
 };
 use ragonite_rag::answer::translation_wanted;
+use ragonite_rag::retrieval::{MatchQuality, unrelated_cosines};
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
@@ -44,7 +45,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
     let completes = comparing.variants.iter().any(|variant| variant.variation.completion == Completion::Model);
     let generator = if completes { Some(bench.generator(output)?) } else { None };
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
-    let mut searches = Searches { bench: &bench, cache, generator };
+    let mut searches = Searches { bench: &bench, cache, generator, nonsense: Vec::new(), unrelated: Vec::new() };
     let results =
         run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             searches.asked(variation, step, output)
@@ -54,7 +55,12 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
         let settings = bench.settings(variation);
         if spoke { settings.spoken(bench.generator_id(), bench.sources()) } else { settings }
     };
-    results.give(&bench, started, &Map::new(), &settings, output)?;
+    let told = searches.nonsense.iter().filter(|one| one.is_told()).count();
+    output.note(&format!("of {} nonsense questions, {told} fit no document", searches.nonsense.len()));
+    let mut more = Map::new();
+    more.insert("nonsense".to_owned(), json!(searches.nonsense));
+    more.insert("unrelated_cosines".to_owned(), json!(searches.unrelated));
+    results.give(&bench, started, &more, &settings, output)?;
     Ok(Exit::Done)
 }
 
@@ -63,6 +69,10 @@ struct Searches<'a> {
     cache: Cache,
     /// The generator, where it completes or translates questions.
     generator: Option<CachedGenerator>,
+    /// Nonsense questions in each domain of the first run.
+    nonsense: Vec<Nonsense>,
+    /// The best cosine of each unrelated question, for each of these domains.
+    unrelated: Vec<Vec<f64>>,
 }
 
 impl Searches<'_> {
@@ -78,7 +88,7 @@ impl Searches<'_> {
             let index = bench.index(part, variation, step, output)?;
             let pages = Bench::pages(&index, part, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources: bench.sources() };
+            let speaking = bench.speaking(&prefix, &answering, bench.sources());
             let asking = bench.asking(&index, &pages, variation);
             let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
             if speaks && self.generator.is_none() {
@@ -95,6 +105,10 @@ impl Searches<'_> {
                 output.progress(&step.line(&eta.line_of(&doing, Instant::now())));
             };
             let resumed = ask_again(asking, speaker.as_mut(), memory, &part.questions, &bench.cancel, &mut tell)?;
+            if step.number == 1 {
+                self.nonsense.extend(nonsense(asking, &bench.cancel)?);
+                self.unrelated.push(unrelated_cosines(asking.engines, &bench.cancel)?.to_vec());
+            }
             from_cache += resumed.remembered;
             asked.extend(resumed.asked);
         }
@@ -126,7 +140,13 @@ impl Reported for Asked {
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
-        ResultJson { question: QuestionJson::of_asked(self), gold: &self.gold, outcome: self.outcome, hits: &self.hits }
+        ResultJson {
+            question: QuestionJson::of_asked(self),
+            gold: &self.gold,
+            outcome: self.outcome,
+            r#match: self.quality.as_ref(),
+            hits: &self.hits,
+        }
     }
 
     fn tables(run: &Run<Self>) -> Vec<Table> {
@@ -135,6 +155,7 @@ impl Reported for Asked {
             Table { heading: "Where the gold pages come", text: by_page },
             Table { heading: "By content and by URL", text: by_content_and_url },
             Table { heading: "Intervals", text: intervals(&run.figures) },
+            Table { heading: "No document fits", text: NoMatch::of(&run.asked).text() },
         ]
     }
 
@@ -143,6 +164,7 @@ impl Reported for Asked {
         let mut figures = run.figures.json();
         let measured = Value::Object(figures.clone());
         figures.insert("measured".to_owned(), measured);
+        figures.insert("no_match".to_owned(), json!(NoMatch::of(&run.asked)));
         figures.insert("without_gold".to_owned(), json!(without_gold(&run.asked)));
         figures
     }
@@ -156,5 +178,6 @@ pub(super) struct ResultJson<'a> {
     gold: &'a [Page],
     #[serde(flatten)]
     outcome: Outcome,
+    r#match: Option<&'a MatchQuality>,
     hits: &'a [Found],
 }

@@ -1,0 +1,524 @@
+//! Support: whether the sources of an answer say what it says.
+//!
+//! Takes an answer with its prompt; gives a verdict with its reasons. Pure, without a model: it looks up the facts of
+//! each sentence (figures, names, identifiers) and its content words in the sources.
+//! Invariants: a sentence is unsupported only if none of its facts is in any source, and hardly any of its words; words
+//! are compared only with sources in the language of the answer; an abstention has no verdict.
+//! Not here: whether the model needed the sources (`attribution`), the checks of figures (`figures`), of dates
+//! (`asked_date`) and of uncited sources (`elsewhere`).
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::citation::without_marks;
+use super::citation_repair::{own_words, source};
+use super::entity_carryover::{entities, is_mentioned};
+use super::figures::{figures_of, ungrounded_numbers};
+use super::rewrite_guard::is_verbatim;
+use super::sentences::sentences_of;
+use super::{Answer, AskedDate, MiscitedNumber};
+use crate::attribution::Attribution;
+use crate::prompt::{Part, Prompt, Segment, out_of_scope};
+use crate::retrieval::Age;
+use ragonite_base::Language;
+use ragonite_base::text::{has_digit, is_stop_word, lower_words};
+
+/// Share of the content words of a sentence that its sources have at least, if it has no fact of its own.
+const LEAST_SHARE: f64 = 0.34;
+
+/// The same share of a sentence that has facts which no source has.
+const LEAST_SHARE_BESIDE_MISSING: f64 = 0.67;
+
+/// Most words and facts in a reason.
+const MOST_NAMED: usize = 5;
+
+/// When an answer becomes an abstention.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Abstain {
+    /// When the model says that the sources do not have it.
+    #[default]
+    Model,
+    /// Also when the sources do not support what it says.
+    Strict,
+}
+
+impl Abstain {
+    /// The answer, or the out-of-scope sentence in its place.
+    #[must_use]
+    pub fn decide(self, answer: Answer) -> Answer {
+        let is_unsupported = || answer.support().is_some_and(|support| support.verdict == SupportVerdict::Unsupported);
+        if self == Self::Model || !is_unsupported() {
+            return answer;
+        }
+        Answer {
+            text: out_of_scope(answer.language).to_owned(),
+            answered: false,
+            citations: Vec::new(),
+            invalid_citations: Vec::new(),
+            named: None,
+            withheld: Some(answer.text),
+            ..answer
+        }
+    }
+}
+
+/// What a text says that can be looked up word by word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Figures of more than one digit, as written, each once.
+    pub figures: Vec<String>,
+    /// Names and identifiers, as long as possible, each once.
+    pub names: Vec<String>,
+}
+
+/// The facts of a text.
+#[must_use]
+pub fn facts(text: &str) -> Facts {
+    Facts { figures: figures_of(text), names: entities(&without_marks(text)) }
+}
+
+/// How far the sources support an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SupportVerdict {
+    /// Every sentence has its facts or its words in a source that the answer cites.
+    Supported,
+    /// Something in the answer is in no source, or in another source than the one that it cites.
+    Partly,
+    /// No sentence has its facts or its words in a source.
+    Unsupported,
+}
+
+/// The verdict on an answer, with what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Support {
+    /// The verdict.
+    pub verdict: SupportVerdict,
+    /// Figures, names, identifiers and words of the answer that no source has, as written, each once.
+    pub missing: Vec<String>,
+    /// Figures that only uncited sources have.
+    pub miscited: Vec<MiscitedNumber>,
+    /// Uncited sources that say what the answer says, ascending.
+    pub said_by_uncited: Vec<usize>,
+    /// The date of the question, if no cited source has it.
+    pub uncited_date: Option<AskedDate>,
+    /// Numbers that the answer cites and that are no sources, ascending.
+    pub invalid_citations: Vec<usize>,
+    /// Cited sources of which the search found a newer version, ascending.
+    pub older_versions: Vec<usize>,
+    /// Whether an explanation found that the model gives the same answer without any source.
+    pub same_without_sources: bool,
+}
+
+impl Answer {
+    /// How far its sources support the answer; none for an abstention, and for a stopped answer, whose sources are
+    /// unknown.
+    #[must_use]
+    pub fn support(&self) -> Option<Support> {
+        if !self.answered || self.prompt.sources().is_empty() || self.only_cites() {
+            return None;
+        }
+        let sources = SourceWords::of(&self.prompt, self.language);
+        let sentences = sentences_of(self.own_text(), &self.prompt.sources());
+        let texts = sentences.iter().map(|sentence| without_marks(&self.own_text()[sentence.span.clone()]));
+        let checked: Vec<Checked> = texts.filter_map(|text| sources.check(&text, &self.prompt)).collect();
+        let mut missing: Vec<String> = Vec::new();
+        for item in checked.iter().flat_map(|sentence| &sentence.missing) {
+            if !missing.contains(item) {
+                missing.push(item.clone());
+            }
+        }
+        missing.truncate(MOST_NAMED);
+        let mut support = Support {
+            verdict: SupportVerdict::Supported,
+            missing,
+            miscited: self.miscited_numbers(),
+            said_by_uncited: self.overlapping_uncited(),
+            uncited_date: self.uncited_date(),
+            invalid_citations: self.invalid_citations.clone(),
+            older_versions: older_versions(&self.prompt, &self.citations),
+            same_without_sources: false,
+        };
+        support.verdict = if !checked.is_empty() && checked.iter().all(|sentence| sentence.is_unsupported) {
+            SupportVerdict::Unsupported
+        } else if checked.iter().any(|sentence| sentence.is_unsupported) || support.has_reasons() {
+            SupportVerdict::Partly
+        } else {
+            SupportVerdict::Supported
+        };
+        Some(support)
+    }
+}
+
+impl Support {
+    /// The verdict with what the explanations of the answer measured.
+    #[must_use]
+    pub fn explained<'a>(self, mut attributions: impl Iterator<Item = &'a Attribution>) -> Self {
+        let same_without_sources = attributions.any(Attribution::is_same_without_sources);
+        Self { same_without_sources, ..self }
+    }
+
+    /// The verdict with its reasons in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let reasons = self.reasons().join("; ");
+        let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+        let line = match (self.verdict, self.same_without_sources) {
+            (SupportVerdict::Supported, false) => "Supported by its sources".to_owned(),
+            (SupportVerdict::Supported, true) => {
+                "Supported by its sources; the model answers the same without them".to_owned()
+            }
+            (SupportVerdict::Partly, false) => format!("Partly supported by its sources{reasons}"),
+            (SupportVerdict::Unsupported, false) => format!("Not supported by these sources{reasons}"),
+            (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
+                format!("The model's own knowledge: it answers the same without any source{reasons}")
+            }
+        };
+        match self.older_versions.as_slice() {
+            [] => line,
+            [one] => format!("{line}; {} is an older version", sources(&[*one])),
+            several => format!("{line}; {} are older versions", sources(several)),
+        }
+    }
+
+    /// What no source has, or another source than the cited ones.
+    fn reasons(&self) -> Vec<String> {
+        let Self { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = self;
+        let miscited: Vec<String> =
+            miscited.iter().map(|one| format!("{} ({})", one.figure, sources(&one.sources))).collect();
+        let date = uncited_date.as_ref().map(|AskedDate { date, sources: found }| match found.as_slice() {
+            [] => format!("the date asked about is in no source: {date}"),
+            found => format!("the date asked about is in no source that it cites: {date} ({})", sources(found)),
+        });
+        let invalid = !invalid_citations.is_empty();
+        [
+            (!missing.is_empty()).then(|| format!("in no source: {}", missing.join(", "))),
+            (!miscited.is_empty()).then(|| format!("in no source that it cites: {}", miscited.join(", "))),
+            (!said_by_uncited.is_empty())
+                .then(|| format!("said by {}, which it does not cite", sources(said_by_uncited))),
+            date,
+            invalid.then(|| format!("{} was not given to it", sources(invalid_citations))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn has_reasons(&self) -> bool {
+        let Self { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = self;
+        !missing.is_empty()
+            || !miscited.is_empty()
+            || !said_by_uncited.is_empty()
+            || uncited_date.is_some()
+            || !invalid_citations.is_empty()
+    }
+}
+
+/// The words of the sources of a prompt.
+struct SourceWords {
+    /// Of all sources.
+    all: HashSet<String>,
+    /// Of question and earlier turns.
+    asked: HashSet<String>,
+    /// The question itself.
+    question: String,
+    /// Whether the sources are in the language of the answer, so that words can be compared.
+    are_comparable: bool,
+}
+
+/// A sentence of the answer that says something.
+struct Checked {
+    /// What no source has, as written.
+    missing: Vec<String>,
+    /// Whether no source has its facts or most of its words.
+    is_unsupported: bool,
+}
+
+impl SourceWords {
+    fn of(prompt: &Prompt, language: Language) -> Self {
+        let texts: Vec<String> = prompt.sources().into_iter().filter_map(|rank| source(prompt, rank)).collect();
+        let of_part = |part: Part| -> String {
+            let segments = prompt.segments.iter().filter(|segment| segment.part == part);
+            segments.map(|segment| segment.text.as_str()).collect::<Vec<_>>().join("\n")
+        };
+        let question = asked(&of_part(Part::Question)).to_owned();
+        let asked = lower_words(&question).chain(lower_words(&of_part(Part::History))).collect();
+        let are_comparable = texts.iter().all(|text| Language::of(text) == language);
+        let all = texts.iter().flat_map(|text| lower_words(text).collect::<Vec<_>>()).collect();
+        Self { all, asked, question, are_comparable }
+    }
+
+    /// None for a sentence without content.
+    fn check(&self, sentence: &str, prompt: &Prompt) -> Option<Checked> {
+        let Facts { figures, names } = facts(sentence);
+        let no_figures = ungrounded_numbers(sentence, prompt);
+        let names = names.into_iter().filter(|name| self.is_comparable(name));
+        let (own_names, asked_names): (Vec<String>, Vec<String>) = names.partition(|name| !self.is_asked(name));
+        let (found_names, missing_names): (Vec<String>, Vec<String>) =
+            own_names.into_iter().partition(|name| self.has(name));
+        let missing_asked = asked_names.iter().filter(|name| !self.has(name)).count();
+        let own_figures = figures.iter().filter(|figure| !self.question.contains(figure.as_str()));
+        let found = own_figures.filter(|figure| !no_figures.contains(figure)).count() + found_names.len();
+        let missing: Vec<String> = no_figures.into_iter().chain(missing_names).collect();
+        let words = own_words(sentence, &self.question);
+        let words: Vec<String> = words.into_iter().filter(|word| !has_digit(word)).collect();
+        let share = self.are_comparable.then(|| self.share(&words)).flatten();
+        if !missing.is_empty() {
+            let is_unsupported = found == 0 && share.is_none_or(|share| share < LEAST_SHARE_BESIDE_MISSING);
+            return Some(Checked { missing, is_unsupported });
+        }
+        if found > 0 {
+            return Some(Checked { missing, is_unsupported: false });
+        }
+        if let Some(share) = share {
+            let is_unsupported = share < LEAST_SHARE;
+            let unknown = words.into_iter().filter(|word| !is_mentioned(word, &self.all));
+            let missing = if is_unsupported { unknown.collect() } else { missing };
+            return Some(Checked { missing, is_unsupported });
+        }
+        self.check_premise(sentence, missing_asked)
+    }
+
+    /// Checks a sentence that says nothing beyond the question: its names, or the words of the question, must be in the
+    /// sources.
+    fn check_premise(&self, sentence: &str, missing_names: usize) -> Option<Checked> {
+        let repeated: Vec<String> = content(sentence);
+        let words = if repeated.is_empty() { content(&self.question) } else { repeated };
+        let share = self.share(&words).filter(|_| self.are_comparable);
+        if missing_names == 0 && share.is_none() {
+            return None;
+        }
+        let is_unsupported = missing_names > 0 || share.is_some_and(|share| share < LEAST_SHARE);
+        let unknown = words.into_iter().filter(|word| !is_mentioned(word, &self.all));
+        Some(Checked { missing: if is_unsupported { unknown.collect() } else { Vec::new() }, is_unsupported })
+    }
+
+    /// Whether a name is written alike in the language of the sources.
+    fn is_comparable(&self, name: &str) -> bool {
+        self.are_comparable || name.split(' ').any(is_verbatim)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        has_name(name, &self.all)
+    }
+
+    fn is_asked(&self, name: &str) -> bool {
+        has_name(name, &self.asked)
+    }
+
+    /// Share of the words that a source has; none without words.
+    fn share(&self, words: &[String]) -> Option<f64> {
+        let found = words.iter().filter(|word| is_mentioned(word, &self.all)).count();
+        (!words.is_empty()).then(|| found as f64 / words.len() as f64)
+    }
+}
+
+/// Whether all parts of a name are among words, or the name written as one word: `dbus` for `D-Bus`.
+fn has_name(name: &str, words: &HashSet<String>) -> bool {
+    let parts: Vec<String> = lower_words(name).collect();
+    parts.iter().all(|part| is_stop_word(part) || is_mentioned(part, words)) || words.contains(&parts.concat())
+}
+
+/// The cited sources that the prompt calls older versions.
+fn older_versions(prompt: &Prompt, cited: &[usize]) -> Vec<usize> {
+    let is_older = |segment: &&Segment| {
+        matches!(segment.part, Part::Evidence { .. })
+            && segment.text.lines().next().is_some_and(|label| label.contains(Age::Older.label()))
+    };
+    let older = prompt.segments.iter().filter(is_older).flat_map(|segment| segment.part.sources().iter().copied());
+    let mut older: Vec<usize> = older.filter(|rank| cited.contains(rank)).collect();
+    older.sort_unstable();
+    older
+}
+
+/// `Source 2` or `Sources 2, 3`.
+fn sources(ranks: &[usize]) -> String {
+    let list: Vec<String> = ranks.iter().map(usize::to_string).collect();
+    format!("{} {}", if ranks.len() == 1 { "Source" } else { "Sources" }, list.join(", "))
+}
+
+/// The question in its segment of the prompt: without the label before it and the instructions behind it.
+fn asked(segment: &str) -> &str {
+    let first = segment.split("\n\n").next().unwrap_or(segment);
+    first.split_once(": ").filter(|(label, _)| !label.contains(' ')).map_or(first, |(_label, question)| question)
+}
+
+/// The content words of a text.
+fn content(text: &str) -> Vec<String> {
+    own_words(text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::answer::citation;
+    use ragonite_base::Millis;
+    use ragonite_inference::{Completion, Finish, Sampling, SpecialTokens};
+
+    const TRIPS: [&str; 3] = [
+        "Field trips\nField trips are approved by the head of operations, Mira Kohl, in writing.",
+        "Trips 2025\nRow 2 in Table 1: Trip is Harz, and Days is 3, and Budget is 4,800 EUR, and Pump is XR-7",
+        "Staff\nThe staff meets every Monday. Tomas Brandt keeps the list of pumps.",
+    ];
+
+    fn answer(question: &str, text: &str, sources: &[&str]) -> Answer {
+        let segment = |part, text: String| Segment { part, text, special: SpecialTokens::AsText, tokens: 1 };
+        let sources = (1..).zip(sources);
+        let mut segments: Vec<Segment> = sources
+            .map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}:\n{text}\n\n")))
+            .collect();
+        segments.push(segment(Part::Question, format!("Question: {question}\n\nAnswer in one sentence.")));
+        let prompt = Prompt { segments, ..Prompt::default() };
+        let citations = citation::read(text, &prompt.sources());
+        Answer {
+            text: citations.text,
+            answered: true,
+            citations: citations.valid,
+            invalid_citations: citations.invalid,
+            language: Language::of(question),
+            prompt,
+            sampling: Sampling::Greedy,
+            completion: Completion {
+                text: text.to_owned(),
+                tokens: Vec::new(),
+                prompt_tokens: 0,
+                reused_tokens: 0,
+                drafted_tokens: 0,
+                narrowest: None,
+                log_probabilities: Vec::new(),
+                draft_log_probabilities: Vec::new(),
+                finish: Finish::End,
+                first_token_ms: Millis::default(),
+                total_ms: Millis::default(),
+            },
+            named: None,
+            withheld: None,
+        }
+    }
+
+    fn support(question: &str, text: &str) -> Support {
+        answer(question, text, &TRIPS).support().unwrap()
+    }
+
+    fn verdict(question: &str, text: &str) -> SupportVerdict {
+        support(question, text).verdict
+    }
+
+    #[test]
+    fn an_answer_in_the_words_of_its_source_is_supported() {
+        for text in [
+            "Mira Kohl approves them in writing. [Source 1]",
+            "The budget of the Harz trip was 4,800 EUR. [Source 2]",
+            "They are approved by the head of operations, and the trip to the Harz took the XR-7. [Source 1, Source 2]",
+        ] {
+            assert_eq!(
+                verdict("Who approves field trips and what did the Harz trip cost?", text),
+                SupportVerdict::Supported,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn knowledge_of_the_world_is_unsupported() {
+        for (question, text, missing) in [
+            ("What is the capital of France?", "Paris. [Source 3]", "paris"),
+            ("Who painted the Mona Lisa?", "It was painted by Leonardo da Vinci. [Source 1]", "Leonardo"),
+            ("When did the war end?", "It ended in 1945. [Source 2]", "1945"),
+        ] {
+            let found = support(question, text);
+            assert_eq!(found.verdict, SupportVerdict::Unsupported, "{text}");
+            assert!(found.missing.iter().any(|one| one.contains(missing)), "{text}: {:?}", found.missing);
+        }
+    }
+
+    #[test]
+    fn an_answer_with_a_fact_of_its_own_is_supported_in_part() {
+        let found = support(
+            "What was the budget of the Harz trip?",
+            "The Harz trip has a budget of 4,800 EUR, approved by Felix Adler. [Source 2]",
+        );
+        assert_eq!(
+            (found.verdict, found.missing.as_slice()),
+            (SupportVerdict::Partly, &["Felix Adler".to_owned()][..])
+        );
+        let found = support(
+            "What was its budget?",
+            "The trip had a budget of 4,800 EUR. [Source 2] It went to Bergen in 2031. [Source 2]",
+        );
+        assert_eq!(found.verdict, SupportVerdict::Partly);
+    }
+
+    #[test]
+    fn an_answer_that_cites_another_source_is_supported_in_part() {
+        let found = support("What was the budget of the Harz trip?", "It was 4,800 EUR for 3 days. [Source 3]");
+        assert_eq!((found.verdict, found.miscited.len()), (SupportVerdict::Partly, 1));
+    }
+
+    #[test]
+    fn an_answer_that_repeats_the_question_is_looked_up_itself() {
+        assert_eq!(
+            verdict("Did the Zorvex committee move the budget?", "The Zorvex committee moved the budget. [Source 2]"),
+            SupportVerdict::Unsupported
+        );
+        assert_eq!(
+            verdict("Does Mira Kohl approve field trips?", "Yes, Mira Kohl approves field trips. [Source 1]"),
+            SupportVerdict::Supported
+        );
+        assert_eq!(verdict("Does Mira Kohl approve field trips?", "Yes. [Source 1]"), SupportVerdict::Supported);
+    }
+
+    #[test]
+    fn words_of_another_language_are_not_compared_but_figures_and_identifiers_are() {
+        let question = "Wie hoch war das Budget der Reise in den Harz?";
+        assert_eq!(verdict(question, "Das Budget der Reise betrug 4.800 EUR. [Source 2]"), SupportVerdict::Supported);
+        assert_eq!(
+            verdict(question, "Genehmigt werden sie von der Leitung des Betriebs. [Source 1]"),
+            SupportVerdict::Supported
+        );
+        assert_eq!(verdict(question, "Das Budget der Reise betrug 7.300 EUR. [Source 2]"), SupportVerdict::Unsupported);
+        assert_eq!(
+            verdict("Welche Pumpe war dabei?", "Es war die Pumpe ZK-19. [Source 2]"),
+            SupportVerdict::Unsupported
+        );
+    }
+
+    #[test]
+    fn a_strict_program_puts_an_unsupported_answer_behind_the_out_of_scope_sentence() {
+        let paris = answer("What is the capital of France?", "Paris. [Source 3]", &TRIPS);
+        assert_eq!(Abstain::Model.decide(paris.clone()), paris);
+        let strict = Abstain::Strict.decide(paris.clone());
+        assert_eq!((strict.text.as_str(), strict.answered), (out_of_scope(Language::English), false));
+        assert_eq!(strict.withheld, Some(paris.text));
+        assert!(strict.citations.is_empty() && strict.support().is_none());
+        let harz = answer("What was the budget of the Harz trip?", "It was 4,800 EUR. [Source 2]", &TRIPS);
+        assert_eq!(Abstain::Strict.decide(harz.clone()), harz);
+    }
+
+    #[test]
+    fn an_abstention_has_no_verdict() {
+        let abstention = Answer { answered: false, ..answer("Who?", "Nobody.", &TRIPS) };
+        assert_eq!(abstention.support(), None);
+        assert_eq!(answer("Who?", "Nobody.", &[]).support(), None, "the sources of a stopped answer are unknown");
+    }
+
+    proptest! {
+        #![proptest_config(ragonite_testing::cases(64))]
+
+        #[test]
+        fn a_sentence_of_a_source_is_never_unsupported(at in 0..TRIPS.len(), question in "[A-Za-z ]{0,40}") {
+            let sentence = TRIPS[at].split('\n').nth(1).unwrap_or_default();
+            let found = answer(&question, &format!("{sentence} [Source {}]", at + 1), &TRIPS).support();
+            prop_assert!(found.is_none_or(|found| found.verdict != SupportVerdict::Unsupported));
+        }
+
+        #[test]
+        fn any_text_can_be_checked(text in "\\PC{0,80}", question in "\\PC{0,40}") {
+            let _ = answer(&question, &text, &TRIPS).support();
+        }
+    }
+}
