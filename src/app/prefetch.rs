@@ -106,7 +106,7 @@ mod tests {
     use super::super::ConversationChange;
     use super::super::tests::{answered, asked, attributed, completed, known, opened, problem, retrieved, saved};
     use super::*;
-    use ragonite_base::ConversationId;
+    use ragonite_base::{ConversationId, Millis};
     use ragonite_rag::attribution::Provenance;
 
     /// One answered turn whose answer is being explained though nobody asked for it, under the key 2.

@@ -411,7 +411,13 @@ fn an_explanation_is_saved_over_its_turn() {
 #[test]
 fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     let found = |method, sentences: &[&str]| {
-        let of = |text: &&str| Sentence { text: (*text).into(), tokens: 0..1, decisive: false, clusters: vec![] };
+        let of = |text: &&str| Sentence {
+            text: (*text).into(),
+            tokens: 0..1,
+            cited: vec![],
+            decisive: false,
+            clusters: vec![],
+        };
         let attribution = Attribution { sentences: sentences.iter().map(of).collect(), ..Attribution::new(method) };
         Event::AttributionFinished { job: JobId(1), attribution: Box::new(attribution) }
     };
@@ -486,7 +492,7 @@ fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
 }
 
 #[test]
-fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_never_kept() {
+fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_kept_as_similarity_alone() {
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let mut told = |clusters: Vec<Cluster>| {
@@ -506,7 +512,9 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
 
     told(vec![known(1, Provenance::Similarity)]);
     app.handle(Event::JobCanceled { job: JobId(1) });
-    assert_eq!(app.turns()[0].record.trace.attribution, None);
+    let kept = app.turns()[0].record.trace.attribution.clone().unwrap();
+    assert_eq!((kept.method, kept.decisive, kept.clusters.len()), (Method::Similarity, false, 1));
+    assert_eq!(kept.timings_ms.total, Millis(40.0));
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub use stats::{
     Distribution, Interval, McNemar, PairedT, bootstrap, exchange, holm, interval, mcnemar, mcnemar_by_conversation,
     mean, paired_t,
 };
-pub use support_eval::{PLANTED_OF_A_KIND, PLANTINGS, Planting, SupportChecked, check_support};
+pub use support_eval::{SupportChecked, WRONG_ANSWERS, WRONG_OF_A_KIND, WrongAnswer, check_support};
 pub use table::{by_method, intervals, measured, retrieved};
 pub use topic::Topic;
 pub use turn::{Answered, answer};

@@ -218,7 +218,7 @@ impl Metric {
             Self::CitationValidity => "valid citations",
             Self::CitesGoldRate => "cites gold",
             Self::UnsupportedRate => "unsupported",
-            Self::PartlySupportedRate => "partly supported",
+            Self::PartlySupportedRate => "partly",
             Self::GoldRetrievedRate => "gold retrieved",
             Self::Accuracy(way) => way.title(),
             Self::DecisiveRate => "decisive",

@@ -1,8 +1,8 @@
 //! Scores the verdict on the support of answers, without a generator: reference answers are right and supported,
-//! planted ones are not.
+//! wrong ones are not.
 //!
-//! Each reference answer is given to the hits of its question. Planted answers are made from the benchmark alone, so
-//! that each run plants the same: facts or names of another question, knowledge of the world, or what the question
+//! Each reference answer is given to the hits of its question. Wrong answers are made from the benchmark alone, so
+//! that each run has the same: facts or names of another question, knowledge of the world, or what the question
 //! takes for granted.
 //! Not here: the verdict (`answer::support`), answers of a generator (`answers`).
 
@@ -16,10 +16,10 @@ use ragonite_rag::answer::{Answer, Facts, Support, SupportVerdict, facts};
 use ragonite_rag::prompt::{Part as PromptPart, Prompt, Segment};
 use ragonite_rag::retrieval::Hit;
 
-/// What is wrong with a planted answer.
+/// What is wrong with an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Planting {
+pub enum WrongAnswer {
     /// Its figures and identifiers are those of another answer.
     FactsSwapped,
     /// Its names are those of another answer.
@@ -30,14 +30,14 @@ pub enum Planting {
     PremiseRepeated,
 }
 
-/// Every kind of planted answer.
-pub const PLANTINGS: [Planting; 4] =
-    [Planting::FactsSwapped, Planting::NamesSwapped, Planting::WorldKnowledge, Planting::PremiseRepeated];
+/// Every kind of wrong answer.
+pub const WRONG_ANSWERS: [WrongAnswer; 4] =
+    [WrongAnswer::FactsSwapped, WrongAnswer::NamesSwapped, WrongAnswer::WorldKnowledge, WrongAnswer::PremiseRepeated];
 
-/// Planted answers of each kind.
-pub const PLANTED_OF_A_KIND: usize = 15;
+/// Wrong answers of each kind.
+pub const WRONG_OF_A_KIND: usize = 15;
 
-impl Planting {
+impl WrongAnswer {
     /// Name in tables.
     #[must_use]
     pub fn label(self) -> &'static str {
@@ -51,7 +51,7 @@ impl Planting {
 }
 
 /// Questions on the world with their answers.
-const WORLD: [WorldFact; PLANTED_OF_A_KIND] = [
+const WORLD: [WorldFact; WRONG_OF_A_KIND] = [
     WorldFact::new("What is the capital of France?", "Paris."),
     WorldFact::new("Who painted the Mona Lisa?", "Leonardo da Vinci painted it."),
     WorldFact::new("When did the Second World War end?", "It ended in 1945."),
@@ -88,9 +88,9 @@ pub struct SupportChecked {
     pub query: String,
     /// The answer, with its citation.
     pub answer: String,
-    /// What was planted; none for a reference answer.
-    pub planting: Option<Planting>,
-    /// Whether a gold page is among the sources. The sources of a planted answer do not count.
+    /// What is wrong; none for a reference answer.
+    pub wrong: Option<WrongAnswer>,
+    /// Whether a gold page is among the sources. The sources of a wrong answer do not count.
     pub has_gold: bool,
     /// The verdict; none if nothing could be checked.
     pub support: Option<Support>,
@@ -109,10 +109,10 @@ impl SupportChecked {
 struct Case {
     question: Question,
     answer: String,
-    planting: Option<Planting>,
+    wrong: Option<WrongAnswer>,
 }
 
-/// Checks the reference answers of `questions`, and the planted ones. `on_progress` gets the number of checked answers
+/// Checks the reference answers of `questions`, and the wrong ones. `on_progress` gets the number of checked answers
 /// and of all.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ pub fn check_support(
     on_progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<SupportChecked>, EvalError> {
     let mut cases: Vec<Case> = questions.iter().map(Case::reference).collect();
-    cases.extend(planted(questions));
+    cases.extend(wrong_answers(questions));
     let total = cases.len();
     let mut checked = Vec::with_capacity(total);
     for case in cases {
@@ -138,27 +138,24 @@ pub fn check_support(
 
 fn check(asking: Asking<'_>, case: &Case, sources: usize, cancel: &CancelToken) -> Result<SupportChecked, EvalError> {
     let posed = search(asking, None, &case.question, cancel)?;
-    let hits = posed.searched.retrieved.for_prompt(sources);
+    let mut hits = posed.searched.retrieved.for_prompt(sources);
     let gold = asking.pages.gold_of(&case.question);
     let is_gold =
         |hit: &&Hit| asking.pages.of_hit(hit).is_some_and(|page| gold.iter().any(|gold| page.is_copy_of(gold)));
     let gold_ranks: Vec<usize> = hits.iter().filter(is_gold).map(|hit| hit.rank).collect();
-    let has_gold = !gold_ranks.is_empty();
-    // A reference answer cites every source on its page; a planted one cites as models do, the first source.
-    let cited = if case.planting.is_none() && has_gold {
-        gold_ranks
-    } else {
-        hits.iter().take(1).map(|hit| hit.rank).collect()
-    };
+    let (gold_rank, has_gold) = (gold_ranks.first().copied(), !gold_ranks.is_empty());
+    // A reference answer cites every source on its page; a wrong one cites as models do, the first source.
+    let cited =
+        if case.wrong.is_none() && has_gold { gold_ranks } else { hits.iter().take(1).map(|hit| hit.rank).collect() };
+    // The answer may rest on another part of the page than the hit, so the first hit on it has the page as a whole.
+    if let Some(hit) = hits.iter_mut().find(|hit| gold_rank == Some(hit.rank)) {
+        let parts = asking.engines.index.evidences_of(hit.document)?;
+        let parts = parts.iter().map(|part| part.evidence.content.as_str());
+        hit.text = std::iter::once(hit.title.as_str()).chain(parts).collect::<Vec<_>>().join("\n");
+    }
     let answer = answer_of(&case.answer, posed.query(), &hits, cited);
     let support = answer.support();
-    Ok(SupportChecked {
-        query: posed.query().to_owned(),
-        answer: answer.text,
-        planting: case.planting,
-        has_gold,
-        support,
-    })
+    Ok(SupportChecked { query: posed.query().to_owned(), answer: answer.text, wrong: case.wrong, has_gold, support })
 }
 
 /// The answer as a generator would have given it.
@@ -198,27 +195,27 @@ fn answer_of(text: &str, question: &str, hits: &[Hit], cited: Vec<usize>) -> Ans
 
 impl Case {
     fn reference(question: &Question) -> Self {
-        Self { question: question.clone(), answer: question.answer.clone(), planting: None }
+        Self { question: question.clone(), answer: question.answer.clone(), wrong: None }
     }
 }
 
-/// Planted answers of every kind, spread over the questions.
-fn planted(questions: &[Question]) -> Vec<Case> {
+/// Wrong answers of every kind, spread over the questions.
+fn wrong_answers(questions: &[Question]) -> Vec<Case> {
     let facts: Vec<Facts> = questions.iter().map(|question| facts(&question.answer)).collect();
     let figures: Vec<&[String]> = facts.iter().map(|facts| facts.figures.as_slice()).collect();
     let names: Vec<&[String]> = facts.iter().map(|facts| facts.names.as_slice()).collect();
-    let mut cases = swapped(questions, &figures, Planting::FactsSwapped);
-    cases.extend(swapped(questions, &names, Planting::NamesSwapped));
+    let mut cases = swapped(questions, &figures, WrongAnswer::FactsSwapped);
+    cases.extend(swapped(questions, &names, WrongAnswer::NamesSwapped));
     cases.extend(WORLD.iter().filter_map(|fact| world_knowledge(fact, questions.first()?)));
     cases.extend(premises(questions));
     cases
 }
 
 /// Answers in which each fact is replaced by one of a later question that the answer lacks.
-fn swapped(questions: &[Question], facts: &[&[String]], planting: Planting) -> Vec<Case> {
+fn swapped(questions: &[Question], facts: &[&[String]], wrong: WrongAnswer) -> Vec<Case> {
     let having: Vec<usize> = (0..questions.len()).filter(|at| !facts[*at].is_empty()).collect();
     let mut cases = Vec::new();
-    for at in spread(&having, PLANTED_OF_A_KIND) {
+    for at in spread(&having, WRONG_OF_A_KIND) {
         let question = &questions[at];
         let place = having.iter().position(|one| *one == at).unwrap_or_default();
         let others = having.iter().cycle().skip(place + having.len() / 2).take(having.len());
@@ -231,7 +228,7 @@ fn swapped(questions: &[Question], facts: &[&[String]], planting: Planting) -> V
             }
         }
         if answer != question.answer {
-            cases.push(Case { question: question.clone(), answer, planting: Some(planting) });
+            cases.push(Case { question: question.clone(), answer, wrong: Some(wrong) });
         }
     }
     cases
@@ -254,7 +251,7 @@ fn world_knowledge(fact: &WorldFact, like: &Question) -> Option<Case> {
         facts: Vec::new(),
         ..like.clone()
     };
-    Some(Case { answer: fact.answer.to_owned(), question, planting: Some(Planting::WorldKnowledge) })
+    Some(Case { answer: fact.answer.to_owned(), question, wrong: Some(WrongAnswer::WorldKnowledge) })
 }
 
 /// Names that no document of a benchmark has.
@@ -264,7 +261,7 @@ const FOREIGN_NAMES: [&str; 3] = ["Zorvex", "Quandril", "Tamblex"];
 fn premises(questions: &[Question]) -> Vec<Case> {
     let having: Vec<usize> =
         (0..questions.len()).filter(|at| !facts(&questions[*at].completed).names.is_empty()).collect();
-    let places = spread(&having, PLANTED_OF_A_KIND).into_iter();
+    let places = spread(&having, WRONG_OF_A_KIND).into_iter();
     let case = |(at, foreign): (usize, &&str)| {
         let question = &questions[at];
         let names = facts(&question.completed).names;
@@ -272,7 +269,7 @@ fn premises(questions: &[Question]) -> Vec<Case> {
             names.iter().fold(question.completed.clone(), |text, name| text.replace(name.as_str(), foreign));
         let answer = statement(&completed);
         let question = Question { raw: completed.clone(), completed, past: Vec::new(), ..question.clone() };
-        Case { question, answer, planting: Some(Planting::PremiseRepeated) }
+        Case { question, answer, wrong: Some(WrongAnswer::PremiseRepeated) }
     };
     places.zip(FOREIGN_NAMES.iter().cycle()).map(case).collect()
 }
@@ -302,19 +299,19 @@ mod tests {
     }
 
     #[test]
-    fn planted_answers_are_of_every_kind_and_always_the_same() {
-        let cases = planted(&questions());
-        for planting in PLANTINGS {
-            let of_kind = cases.iter().filter(|case| case.planting == Some(planting)).count();
-            assert_eq!(of_kind, PLANTED_OF_A_KIND, "{planting:?}");
+    fn wrong_answers_are_of_every_kind_and_always_the_same() {
+        let cases = wrong_answers(&questions());
+        for wrong in WRONG_ANSWERS {
+            let of_kind = cases.iter().filter(|case| case.wrong == Some(wrong)).count();
+            assert_eq!(of_kind, WRONG_OF_A_KIND, "{wrong:?}");
         }
-        assert_eq!(cases, planted(&questions()));
+        assert_eq!(cases, wrong_answers(&questions()));
     }
 
     #[test]
     fn a_swapped_answer_has_no_fact_of_the_right_one() {
-        let cases = planted(&questions());
-        for case in cases.iter().filter(|case| case.planting == Some(Planting::FactsSwapped)) {
+        let cases = wrong_answers(&questions());
+        for case in cases.iter().filter(|case| case.wrong == Some(WrongAnswer::FactsSwapped)) {
             let right = facts(&case.question.answer).figures;
             assert!(right.iter().all(|figure| !case.answer.contains(figure.as_str())), "{}", case.answer);
         }
@@ -323,6 +320,6 @@ mod tests {
     #[test]
     fn a_premise_is_the_question_as_a_sentence() {
         assert_eq!(statement("Why was Zorvex moved?"), "was Zorvex moved.");
-        assert!(planted(&questions()).iter().any(|case| case.answer == "did Zorvex say of pump 0."));
+        assert!(wrong_answers(&questions()).iter().any(|case| case.answer == "did Zorvex say of pump 0."));
     }
 }

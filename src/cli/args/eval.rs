@@ -25,7 +25,7 @@ pub enum Eval {
     /// Explain the answers, and say how often each method points at the gold page, by slice. A question takes several
     /// minutes without a GPU; Esc or Ctrl+C stops, and the next run goes on
     Attribution(EvalAttribution),
-    /// Give reference answers and planted wrong ones to the check of support, and say how often it is right; asks no
+    /// Give reference answers and wrong ones to the check of support, and say how often it is right; asks no
     /// generator
     Support(EvalSupport),
     /// Put another fact in place of the gold fact in one source, ask again, and say how often each method names that

@@ -226,7 +226,13 @@ fn explained_by_logprob(text: &str) -> Attribution {
             divergences: vec![0.5],
         }],
         tokens: vec!["Ali".to_owned(), "ce.".to_owned()],
-        sentences: vec![Sentence { text: text.to_owned(), tokens: 0..2, decisive: true, clusters: vec![cluster] }],
+        sentences: vec![Sentence {
+            text: text.to_owned(),
+            tokens: 0..2,
+            cited: vec![1],
+            decisive: true,
+            clusters: vec![cluster],
+        }],
         ..Attribution::new(Method::Logprob)
     }
 }

@@ -56,13 +56,18 @@ pub(super) fn entities(text: &str) -> Vec<String> {
 /// Whether a text has a name that shares no word with `mentioned`: a `Felix Brandt` that nobody mentioned is made up.
 pub(super) fn has_hallucinated_entity<'a>(text: &str, mentioned: impl IntoIterator<Item = &'a str>) -> bool {
     let mentioned: HashSet<String> = mentioned.into_iter().flat_map(lower_words).collect();
+    !hallucinated_entities(text, &mentioned).is_empty()
+}
+
+/// The names in a text that share no word with `mentioned`, which is in lower case.
+pub(super) fn hallucinated_entities(text: &str, mentioned: &HashSet<String>) -> Vec<String> {
     // `dbus` covers `D-Bus`.
     let is_mentioned_word = |word: &NameWord<'_>| {
         let parts: Vec<String> = lower_words(word.word.text).collect();
-        parts.iter().all(|part| is_mentioned(part, &mentioned)) || mentioned.contains(&parts.concat())
+        parts.iter().all(|part| is_mentioned(part, mentioned)) || mentioned.contains(&parts.concat())
     };
     let language = Language::of(text);
-    name_words(text, language).chunk_by(are_of_one_name).any(|run| {
+    let is_made_up = |run: &[NameWord<'_>]| {
         let mut names = run.iter().filter(|word| word.may_be_name);
         match language {
             Language::English => {
@@ -74,7 +79,13 @@ pub(super) fn has_hallucinated_entity<'a>(text: &str, mentioned: impl IntoIterat
                     || (run.len() > 1 && !names.any(is_mentioned_word))
             }
         }
-    })
+    };
+    let words = name_words(text, language);
+    let made_up = words.chunk_by(are_of_one_name).filter(|run| is_made_up(run));
+    let name = |run: &[NameWord<'_>]| {
+        run.iter().filter(|word| word.may_be_name).map(|word| word.word.text).collect::<Vec<_>>().join(" ")
+    };
+    made_up.map(name).collect()
 }
 
 /// Whether a word is among `mentioned`, apart from its ending.

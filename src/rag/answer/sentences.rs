@@ -162,8 +162,8 @@ mod tests {
         let two = [("It is blue. [Source 1]", vec![1]), ("It is old.", vec![])];
         assert_eq!(split("It is blue. [Source 1] It is old."), two);
         assert_eq!(split("It is blue [Source 1]. It is old.")[0], ("It is blue [Source 1].", vec![1]));
-        let three = split("It is blue. [Source 1] [Source 2] It is old. [Source 3]");
-        assert_eq!(three, [("It is blue. [Source 1] [Source 2]", vec![1, 2]), ("It is old. [Source 3]", vec![3])]);
+        let three = split("It is blue. [Source 1, Source 2] It is old. [Source 3]");
+        assert_eq!(three, [("It is blue. [Source 1, Source 2]", vec![1, 2]), ("It is old. [Source 3]", vec![3])]);
     }
 
     #[test]

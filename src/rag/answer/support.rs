@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::citation::without_marks;
 use super::citation_repair::{own_words, source};
-use super::entity_carryover::{entities, is_mentioned};
+use super::entity_carryover::{entities, hallucinated_entities, is_mentioned};
 use super::figures::{figures_of, ungrounded_numbers};
 use super::rewrite_guard::is_verbatim;
 use super::sentences::sentences_of;
@@ -29,6 +29,15 @@ const LEAST_SHARE: f64 = 0.34;
 
 /// The same share of a sentence that has facts which no source has.
 const LEAST_SHARE_BESIDE_MISSING: f64 = 0.67;
+
+/// Digits of a number of things that may have been counted.
+const LONGEST_COUNT: usize = 2;
+
+/// Numbers in words, which may have been counted.
+const NUMBER_WORDS: [&str; 22] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "zwei", "drei",
+    "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "zwölf",
+];
 
 /// Most words and facts in a reason.
 const MOST_NAMED: usize = 5;
@@ -219,11 +228,15 @@ impl Support {
 /// The words of the sources of a prompt.
 struct SourceWords {
     /// Of all sources.
-    all: HashSet<String>,
+    sources: HashSet<String>,
     /// Of question and earlier turns.
     asked: HashSet<String>,
+    /// Of sources, question and earlier turns.
+    known: HashSet<String>,
     /// The question itself.
     question: String,
+    /// The language of the answer.
+    language: Language,
     /// Whether the sources are in the language of the answer, so that words can be compared.
     are_comparable: bool,
 }
@@ -244,73 +257,83 @@ impl SourceWords {
             segments.map(|segment| segment.text.as_str()).collect::<Vec<_>>().join("\n")
         };
         let question = asked(&of_part(Part::Question)).to_owned();
-        let asked = lower_words(&question).chain(lower_words(&of_part(Part::History))).collect();
+        let asked: HashSet<String> = lower_words(&question).chain(lower_words(&of_part(Part::History))).collect();
         let are_comparable = texts.iter().all(|text| Language::of(text) == language);
-        let all = texts.iter().flat_map(|text| lower_words(text).collect::<Vec<_>>()).collect();
-        Self { all, asked, question, are_comparable }
+        let sources: HashSet<String> = texts.iter().flat_map(|text| lower_words(text).collect::<Vec<_>>()).collect();
+        let known = sources.union(&asked).cloned().collect();
+        Self { sources, asked, known, question, language, are_comparable }
     }
 
     /// None for a sentence without content.
     fn check(&self, sentence: &str, prompt: &Prompt) -> Option<Checked> {
-        let Facts { figures, names } = facts(sentence);
         let no_figures = ungrounded_numbers(sentence, prompt);
-        let names = names.into_iter().filter(|name| self.is_comparable(name));
-        let (own_names, asked_names): (Vec<String>, Vec<String>) = names.partition(|name| !self.is_asked(name));
-        let (found_names, missing_names): (Vec<String>, Vec<String>) =
-            own_names.into_iter().partition(|name| self.has(name));
-        let missing_asked = asked_names.iter().filter(|name| !self.has(name)).count();
-        let own_figures = figures.iter().filter(|figure| !self.question.contains(figure.as_str()));
-        let found = own_figures.filter(|figure| !no_figures.contains(figure)).count() + found_names.len();
-        let missing: Vec<String> = no_figures.into_iter().chain(missing_names).collect();
+        let no_names = hallucinated_entities(sentence, &self.known).into_iter().filter(|name| self.is_comparable(name));
+        // A number of things may have been counted.
+        let counts = |figure: &String| figure.len() <= LONGEST_COUNT && figure.parse::<u8>().is_ok();
+        let is_telling = no_figures.iter().any(|figure| !counts(figure));
+        let no_names: Vec<String> = no_names.filter(|name| !no_figures.contains(name)).collect();
+        let is_telling = is_telling || !no_names.is_empty();
+        let missing: Vec<String> = no_figures.into_iter().chain(no_names).collect();
         let words = own_words(sentence, &self.question);
-        let words: Vec<String> = words.into_iter().filter(|word| !has_digit(word)).collect();
-        let share = self.are_comparable.then(|| self.share(&words)).flatten();
+        let words: Vec<String> = words.into_iter().filter(|word| !has_digit(word) && !is_number_word(word)).collect();
+        let share = self.share(&words).filter(|_| self.are_comparable);
+        let has_own_fact = self.has_own_fact(sentence, &missing);
         if !missing.is_empty() {
-            let is_unsupported = found == 0 && share.is_none_or(|share| share < LEAST_SHARE_BESIDE_MISSING);
+            let is_unsupported =
+                is_telling && !has_own_fact && share.is_none_or(|share| share < LEAST_SHARE_BESIDE_MISSING);
             return Some(Checked { missing, is_unsupported });
         }
-        if found > 0 {
-            return Some(Checked { missing, is_unsupported: false });
+        match share {
+            _ if has_own_fact => Some(Checked { missing, is_unsupported: false }),
+            Some(share) if share < LEAST_SHARE => Some(Checked { missing: self.unknown(words), is_unsupported: true }),
+            Some(_) => Some(Checked { missing, is_unsupported: false }),
+            None => self.check_premise(sentence),
         }
-        if let Some(share) = share {
-            let is_unsupported = share < LEAST_SHARE;
-            let unknown = words.into_iter().filter(|word| !is_mentioned(word, &self.all));
-            let missing = if is_unsupported { unknown.collect() } else { missing };
-            return Some(Checked { missing, is_unsupported });
-        }
-        self.check_premise(sentence, missing_asked)
     }
 
-    /// Checks a sentence that says nothing beyond the question: its names, or the words of the question, must be in the
-    /// sources.
-    fn check_premise(&self, sentence: &str, missing_names: usize) -> Option<Checked> {
-        let repeated: Vec<String> = content(sentence);
-        let words = if repeated.is_empty() { content(&self.question) } else { repeated };
-        let share = self.share(&words).filter(|_| self.are_comparable);
-        if missing_names == 0 && share.is_none() {
+    /// Whether a source has a figure or name of a sentence that the question lacks.
+    fn has_own_fact(&self, sentence: &str, missing: &[String]) -> bool {
+        let Facts { figures, names } = facts(sentence);
+        figures.iter().any(|figure| !self.question.contains(figure.as_str()) && !missing.contains(figure))
+            || names.iter().any(|name| !has_name(name, &self.asked) && has_name(name, &self.sources))
+    }
+
+    /// Checks a sentence that says nothing beyond the question: its names and words, or those of the question, must be
+    /// in the sources.
+    fn check_premise(&self, sentence: &str) -> Option<Checked> {
+        let own = content(sentence);
+        let (words, language) =
+            if own.is_empty() { (content(&self.question), Language::of(&self.question)) } else { (own, self.language) };
+        let share = self.share(&words).filter(|_| self.are_comparable && language == self.language);
+        let names: Vec<String> = facts(sentence)
+            .names
+            .into_iter()
+            .filter(|name| self.is_comparable(name) && !has_name(name, &self.sources))
+            .collect();
+        if names.is_empty() && share.is_none() {
             return None;
         }
-        let is_unsupported = missing_names > 0 || share.is_some_and(|share| share < LEAST_SHARE);
-        let unknown = words.into_iter().filter(|word| !is_mentioned(word, &self.all));
-        Some(Checked { missing: if is_unsupported { unknown.collect() } else { Vec::new() }, is_unsupported })
+        let is_unsupported = !names.is_empty() || share.is_some_and(|share| share < LEAST_SHARE);
+        let missing = if names.is_empty() && is_unsupported { self.unknown(words) } else { names };
+        Some(Checked { missing, is_unsupported })
     }
 
-    /// Whether a name is written alike in the language of the sources.
+    /// The words that no source has.
+    fn unknown(&self, words: Vec<String>) -> Vec<String> {
+        words.into_iter().filter(|word| !is_mentioned(word, &self.sources)).collect()
+    }
+
+    /// Whether a name is written alike in the language of the sources. Identifiers are, and so are the names that
+    /// German, which capitalizes all nouns, lets tell from nouns: two words or more.
     fn is_comparable(&self, name: &str) -> bool {
-        self.are_comparable || name.split(' ').any(is_verbatim)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        has_name(name, &self.all)
-    }
-
-    fn is_asked(&self, name: &str) -> bool {
-        has_name(name, &self.asked)
+        self.are_comparable
+            || name.split(' ').any(is_verbatim)
+            || (self.language == Language::German && name.contains(' '))
     }
 
     /// Share of the words that a source has; none without words.
     fn share(&self, words: &[String]) -> Option<f64> {
-        let found = words.iter().filter(|word| is_mentioned(word, &self.all)).count();
+        let found = words.iter().filter(|word| is_mentioned(word, &self.sources)).count();
         (!words.is_empty()).then(|| found as f64 / words.len() as f64)
     }
 }
@@ -345,9 +368,13 @@ fn asked(segment: &str) -> &str {
     first.split_once(": ").filter(|(label, _)| !label.contains(' ')).map_or(first, |(_label, question)| question)
 }
 
+fn is_number_word(word: &str) -> bool {
+    NUMBER_WORDS.contains(&word)
+}
+
 /// The content words of a text.
 fn content(text: &str) -> Vec<String> {
-    own_words(text, "")
+    own_words(text, "").into_iter().filter(|word| !has_digit(word) && !is_number_word(word)).collect()
 }
 
 #[cfg(test)]

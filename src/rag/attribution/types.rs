@@ -377,7 +377,7 @@ impl Attribution {
         };
         let once = (0..self.clusters.len()).filter(move |at| !shares(*at));
         let without = once.flat_map(|at| &self.clusters[at].counterfactuals).map(|one| &one.completion);
-        self.resampled.iter().chain(without)
+        self.resampled.iter().chain(without).chain(self.without_sources.iter().map(|one| &one.completion))
     }
 
     /// The provenance of a cluster's drops; none without drops.

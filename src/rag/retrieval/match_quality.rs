@@ -18,11 +18,11 @@ use ragonite_index::{Index, QuestionTerms, StoredEvidence};
 use ragonite_inference::TextRole;
 
 /// Least share of the question's words that a fitting set of hits has.
-pub const LEAST_COVERAGE: f64 = 0.4;
+pub const LEAST_COVERAGE: f64 = 0.5;
 
 /// Quantile of the best cosines of unrelated questions that a fitting question exceeds. Not the maximum: a domain may
 /// be about one of them.
-pub const UNRELATED_QUANTILE: f64 = 0.75;
+pub const UNRELATED_QUANTILE: f64 = 0.9;
 
 /// Results of a dense search for an unrelated question; the index finds the best one more surely among several.
 const DEPTH: usize = 10;

@@ -14,7 +14,7 @@ texts! { CONVERSATION
     understood_as = "  understood as: ", "  verstanden als: ";
     asks = "  asks ", "  stellt ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
-    model_said = "  no source supports it; the model said: ", "  von keiner Quelle gestützt; das Modell sagte: ";
+    withheld_answer = "  no source supports it; the model said: ", "  von keiner Quelle gestützt; das Modell sagte: ";
     supported = "✓ supported by its sources", "✓ von ihren Quellen gestützt";
     supported_anyway =
         "✓ supported by its sources; the model answers the same without them",

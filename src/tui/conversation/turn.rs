@@ -177,7 +177,7 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     }
     lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
     if let Some(withheld) = answer.and_then(|answer| answer.withheld.as_deref()) {
-        let indent = Indent { first: Span::styled(words.model_said(), theme.dim), rest: Span::raw("  ") };
+        let indent = Indent { first: Span::styled(words.withheld_answer(), theme.dim), rest: Span::raw("  ") };
         lines.extend(paragraphs(withheld, theme.dim, width, &indent));
     }
     if answer.is_some_and(Answer::only_cites) {

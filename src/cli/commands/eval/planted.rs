@@ -25,6 +25,7 @@ use ragonite_eval::{
 use ragonite_index::Index;
 use ragonite_inference::Embed;
 use ragonite_rag::attribution::{Engines, SourceVector};
+use ragonite_rag::pipeline::AnswerWithoutMatch;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &CommandContext, args: &EvalPlanted, output: &mut Output) -> Result<Exit, Failure> {
@@ -101,7 +102,9 @@ impl Plants<'_> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let speaking = bench.speaking(&prefix, &answering, sources);
+            // Only the answers of a model can be explained.
+            let speaking = RunnerSettings { answer_without_match: AnswerWithoutMatch::On, ..speaking };
             let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used();

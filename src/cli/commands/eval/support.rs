@@ -13,7 +13,7 @@ use super::output::{Given, Table};
 use super::progress::Step;
 use crate::args::EvalSupport;
 use ragonite_base::CancelSource;
-use ragonite_eval::{Limit, PLANTINGS, Planting, SupportChecked, check_support};
+use ragonite_eval::{Limit, SupportChecked, WRONG_ANSWERS, WrongAnswer, check_support};
 use ragonite_rag::answer::SupportVerdict;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
@@ -52,8 +52,8 @@ pub(super) fn run(start: &CommandContext, args: &EvalSupport, output: &mut Outpu
 /// The verdicts on answers of one kind.
 #[derive(Serialize)]
 struct SupportLine {
-    /// What was planted; none for reference answers with a gold page among their sources.
-    planting: Option<Planting>,
+    /// What is wrong; none for reference answers with a gold page among their sources.
+    wrong: Option<WrongAnswer>,
     answers: usize,
     supported: usize,
     partly: usize,
@@ -71,19 +71,19 @@ struct SupportJson<'a> {
     results: Option<&'a [SupportChecked]>,
 }
 
-/// The reference answers with a gold page among their sources, then the planted ones.
+/// The reference answers with a gold page among their sources, then the wrong ones.
 fn lines(checked: &[SupportChecked]) -> Vec<SupportLine> {
-    let plantings = std::iter::once(None).chain(PLANTINGS.map(Some));
-    plantings
-        .map(|planting| {
+    let kinds = std::iter::once(None).chain(WRONG_ANSWERS.map(Some));
+    kinds
+        .map(|wrong| {
             let of_kind: Vec<SupportVerdict> = checked
                 .iter()
-                .filter(|one| one.planting == planting && (planting.is_some() || one.has_gold))
+                .filter(|one| one.wrong == wrong && (wrong.is_some() || one.has_gold))
                 .map(SupportChecked::verdict)
                 .collect();
             let count = |verdict| of_kind.iter().filter(|one| **one == verdict).count();
             SupportLine {
-                planting,
+                wrong,
                 answers: of_kind.len(),
                 supported: count(SupportVerdict::Supported),
                 partly: count(SupportVerdict::Partly),
@@ -95,11 +95,11 @@ fn lines(checked: &[SupportChecked]) -> Vec<SupportLine> {
 
 fn text(lines: &[SupportLine]) -> String {
     let mut text = String::from(
-        "Reference answers with a gold page among their sources are right and supported; planted answers are not.\n\n",
+        "Reference answers with a gold page among their sources are right and supported; wrong answers are not.\n\n",
     );
     let _ = writeln!(text, "{:<20} {:>7} {:>9} {:>6} {:>11}", "", "answers", "supported", "partly", "unsupported");
     for line in lines {
-        let label = line.planting.map_or("reference answers", Planting::label);
+        let label = line.wrong.map_or("reference answers", WrongAnswer::label);
         let SupportLine { answers, supported, partly, unsupported, .. } = line;
         let _ = writeln!(text, "{label:<20} {answers:>7} {supported:>9} {partly:>6} {unsupported:>11}");
     }
