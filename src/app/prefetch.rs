@@ -49,6 +49,10 @@ impl App {
         if is_it {
             self.notes.problem = None;
             self.jobs.phase = Phase::Explaining(key);
+            let turn = self.open.of_mut(key).and_then(|conversation| conversation.turn_mut(key));
+            if let Some(explaining) = turn.and_then(|turn| turn.explaining.as_mut()) {
+                explaining.demand = Trigger::User;
+            }
         }
         is_it
     }

@@ -184,7 +184,7 @@ impl App {
         settings.attribution.method = method;
         let turn = self.open.shown.turns.get_mut(index)?;
         let hits = turn.hits_in_prompt();
-        let answer = turn.record.trace.answer.clone()?;
+        let answer = turn.record.trace.answer.as_ref()?.as_written();
         if !turn.record.trace.generator.is_empty() {
             settings.model = turn.record.trace.generator.parse().unwrap_or_default();
         }
@@ -204,6 +204,7 @@ impl App {
             purpose,
             settings: with,
             progress: ExplainProgress::default(),
+            demand,
             clusters: Vec::new(),
         });
         let (turn, question) = (turn.key, turn.record.completed_question.clone());

@@ -2,7 +2,7 @@
 //!
 //! Invariant: `record` holds everything worth storing; the other fields may be lost.
 
-use super::{Problem, TurnKey};
+use super::{Problem, Trigger, TurnKey};
 use ragonite_base::{Language, Millis};
 use ragonite_history::{Outcome, TurnRecord, TurnTimings, Variant};
 use ragonite_inference::{Completion, Finish, Sampling};
@@ -63,6 +63,8 @@ pub struct Explaining {
     pub settings: AttributionSettings,
     /// Its progress.
     pub progress: ExplainProgress,
+    /// Who wants it.
+    pub demand: Trigger,
     /// Known clusters: settled ones with shares among themselves, then estimated ones, then similarities.
     pub clusters: Vec<Cluster>,
 }
@@ -196,7 +198,8 @@ impl Turn {
     /// Moves the clusters of a stopped explanation into the record, unless the record has a complete one by the same
     /// method without a group to split. Returns whether it did.
     pub(super) fn keep_stopped(&mut self, explaining: Explaining) -> bool {
-        let Explaining { method, purpose, settings, progress, clusters } = explaining;
+        let Explaining { method, purpose, settings, progress, clusters, demand } = explaining;
+        let is_wanted = demand == Trigger::User;
         let trace = &mut self.record.trace;
         let known = trace.known(&settings).len();
         let before = trace.attribution.as_ref().filter(|_| known > 0).map(|before| before.timings_ms.total);
@@ -205,7 +208,7 @@ impl Turn {
         let stopped = Attribution::stopped(method, &clusters, progress.total, settings.temperature)
             .filter(|stopped| is_new && stopped.clusters.len() > known)
             // Similarities stay where nothing better is known.
-            .or_else(|| Attribution::of_similarities(&clusters).filter(|_| trace.attribution.is_none()))
+            .or_else(|| Attribution::of_similarities(&clusters).filter(|_| is_wanted && trace.attribution.is_none()))
             .filter(|_| purpose == Purpose::Answer);
         let is_kept = stopped.is_some();
         if let Some(mut stopped) = stopped {

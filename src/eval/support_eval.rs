@@ -97,10 +97,10 @@ pub struct SupportChecked {
 }
 
 impl SupportChecked {
-    /// Its verdict; an answer of which nothing can be checked is not called unsupported.
+    /// Its verdict.
     #[must_use]
     pub fn verdict(&self) -> SupportVerdict {
-        self.support.as_ref().map_or(SupportVerdict::Supported, |support| support.verdict)
+        self.support.as_ref().map_or(SupportVerdict::Unchecked, |support| support.verdict)
     }
 }
 
@@ -274,11 +274,12 @@ fn premises(questions: &[Question]) -> Vec<Case> {
     places.zip(FOREIGN_NAMES.iter().cycle()).map(case).collect()
 }
 
-/// A question without its first word and its mark, as a sentence.
+/// A question without its first word and its mark, as a sentence that affirms it.
 fn statement(question: &str) -> String {
+    let yes = if Language::of(question) == Language::German { "Ja" } else { "Yes" };
     let rest = question.trim().trim_end_matches('?');
     let rest = rest.split_once(' ').map_or(rest, |(_first, rest)| rest);
-    format!("{}.", rest.trim())
+    format!("{yes}, {}.", rest.trim())
 }
 
 #[cfg(test)]
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_premise_is_the_question_as_a_sentence() {
-        assert_eq!(statement("Why was Zorvex moved?"), "was Zorvex moved.");
-        assert!(wrong_answers(&questions()).iter().any(|case| case.answer == "did Zorvex say of pump 0."));
+        assert_eq!(statement("Why was Zorvex moved?"), "Yes, was Zorvex moved.");
+        assert!(wrong_answers(&questions()).iter().any(|case| case.answer == "Yes, did Zorvex say of pump 0."));
     }
 }

@@ -101,7 +101,8 @@ impl Trace {
     #[must_use]
     pub fn support(&self) -> Option<Support> {
         let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
-        Some(self.answer.as_ref()?.support()?.explained(self.attribution.iter().chain(earlier)))
+        let answer = self.answer.as_ref()?;
+        Some(answer.support()?.explained(answer, self.attribution.iter().chain(earlier)))
     }
 
     /// Sets the attribution with its settings. The previous one is kept if it is by another method.

@@ -123,9 +123,10 @@ pub(super) fn place_of(part: &str, before: &str, lines: &[Line<'static>]) -> Opt
     let part: Vec<char> = part.chars().filter(|letter| letter.is_alphanumeric()).collect();
     let is_here =
         |at: &usize| shown.get(*at..*at + part.len()).is_some_and(|run| run.iter().map(|(_, letter)| letter).eq(&part));
-    // Markup with letters, such as the target of a link, may be missing on the lines.
-    let most = before.chars().filter(|letter| letter.is_alphanumeric()).count().min(shown.len());
-    let start = (0..=most).rev().find(is_here).filter(|_| !part.is_empty())?;
+    // Markup with letters, such as the target of a link, may be missing on the lines, and a line may stand above.
+    let expected = before.chars().filter(|letter| letter.is_alphanumeric()).count();
+    let places = (0..shown.len()).filter(|_| !part.is_empty()).filter(is_here);
+    let start = places.min_by_key(|at| at.abs_diff(expected))?;
     let (first, last) = (shown.get(start)?.0, shown.get(start + part.len() - 1)?.0);
     flow.place(first..last + 1)
 }

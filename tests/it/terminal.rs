@@ -94,7 +94,7 @@ fn a_text_is_looked_for_in_a_pane_and_in_the_conversations() {
     let Some(program) = with_domain() else { return };
     let mut session = answered(&program, 120, 40);
     session.type_keys(F3);
-    session.wait_for("the sources", |screen| screen.contains("fused"));
+    session.wait_for("the sources", |screen| screen.contains("cosine"));
     session.type_keys("/");
     session.wait_for_text("Look for");
     session.type_keys("harbour\r");
@@ -168,7 +168,7 @@ fn a_question_is_asked_again_without_a_source_and_compared() {
     let Some(program) = with_domain() else { return };
     let mut session = answered(&program, 160, 45);
     session.type_keys(F3);
-    session.wait_for("the sources", |screen| screen.contains("fused"));
+    session.wait_for("the sources", |screen| screen.contains("cosine"));
     session.type_keys("=");
     session.wait_for_text("Compare turn 1");
     session.type_keys("1");

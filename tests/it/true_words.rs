@@ -53,7 +53,7 @@ fn reads_the_sources() -> ScriptedGenerator {
     let answers = |request: &GenerateRequest| {
         let prompt = text(request);
         let approves = source_of(&prompt, "approved by the head").map_or_else(
-            || "Nobody is named who approves them.".to_owned(),
+            || "Nobody at all approves them by name.".to_owned(),
             |rank| format!("Mira Kohl approves field trips. [Source {rank}]"),
         );
         let budget = source_of(&prompt, "Budget is 4,800").or(source_of(&prompt, "Harz | 3")).map_or_else(
@@ -153,15 +153,16 @@ fn no_method_says_that_a_source_matters_to_an_answer_that_the_model_knows_anyway
         ("What is the capital of France?", "Paris."),
         ("At what temperature does water boil?", "Water boils at 100 degrees Celsius."),
     ] {
-        let asked = trips.ask(question, &mut knows_the_world(answer));
+        let mut generator = knows_the_world(answer);
+        let asked = trips.ask(question, &mut generator);
         assert_eq!(asked.answer.support().unwrap().verdict, SupportVerdict::Unsupported, "{answer}");
         for method in METHODS {
-            let found = trips.explain(&asked, method, &mut knows_the_world(answer));
+            let found = trips.explain(&asked, method, &mut generator);
             assert!(!found.decisive, "{answer} {method:?}");
             assert!(found.clusters.iter().all(|cluster| cluster.share.is_none()), "{answer} {method:?}: {found:?}");
             for pane in [Pane::Conversation, Pane::Why] {
                 let seen = seen(&asked, &found, pane);
-                for claim in ["matters most", "matter most", "decisive", "rests on"] {
+                for claim in ["matters most", "matter most", "decisive", "it rests on"] {
                     assert!(!seen.contains(claim), "{method:?} claims `{claim}`:\n{seen}");
                 }
                 let says =
@@ -180,12 +181,13 @@ fn no_method_says_that_a_source_matters_to_an_answer_that_the_model_knows_anyway
 fn every_method_names_the_sources_of_an_answer_that_has_two_and_each_of_its_sentences_its_own() {
     let trips = Trips::open();
     let question = "Who approves field trips and what was the budget of the Harz trip?";
-    let asked = trips.ask(question, &mut reads_the_sources());
+    let mut generator = reads_the_sources();
+    let asked = trips.ask(question, &mut generator);
     assert_eq!(asked.answer.support().unwrap().verdict, SupportVerdict::Supported, "{}", asked.answer.text);
     let cited = asked.answer.citations.clone();
     assert_eq!(cited.len(), 2, "{}", asked.answer.text);
     for method in METHODS {
-        let found = trips.explain(&asked, method, &mut reads_the_sources());
+        let found = trips.explain(&asked, method, &mut generator);
         let seen = seen(&asked, &found, Pane::Conversation);
         assert!(seen.contains("supported by its sources"), "{seen}");
         if method == Method::Similarity {

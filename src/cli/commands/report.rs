@@ -60,7 +60,7 @@ pub(super) fn answer(record: &TurnRecord) -> String {
             text.push_str("The model was not asked; `ragonite ask --answer-without-match` asks it.\n");
         }
         if let Some(withheld) = &answer.withheld {
-            let _ = writeln!(text, "No source supports it; the model said: {}", clean_text(withheld));
+            let _ = writeln!(text, "Withheld, since no source supports it. The model said: {}", clean_text(withheld));
         }
         if let Some(support) = record.trace.support() {
             let _ = writeln!(text, "{}", support.line());

@@ -132,8 +132,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 pub fn spans(text: &str, sources: &[usize]) -> Vec<Range<usize>> {
     let cited = FORMS.captures_iter(text).filter(|form| mark(text, form, sources).is_some());
     let cited = cited.filter_map(|form| form.get(0).map(|whole| whole.range()));
-    let is_named = |found: &regex::Match<'_>| numbers(found.as_str()).iter().any(|number| sources.contains(number));
-    let named = NAMED.find_iter(text).filter(is_named).map(|found| found.range());
+    let named = NAMED.find_iter(text).filter_map(|found| named_sources(&found, sources));
     let mut spans: Vec<Range<usize>> = cited.chain(named).map(|span| with_brackets(text, span)).collect();
     spans.sort_by_key(|span| (span.start, span.end));
     spans.dedup_by(|next, span| {
@@ -144,6 +143,15 @@ pub fn spans(text: &str, sources: &[usize]) -> Vec<Range<usize>> {
         overlaps
     });
     spans
+}
+
+/// The bytes of a match up to its last number before one that is no source: `Source 2, 4800 EUR` names Source 2.
+fn named_sources(found: &regex::Match<'_>, sources: &[usize]) -> Option<Range<usize>> {
+    let places = NUMBERS.find_iter(found.as_str()).take_while(|place| {
+        let named = numbers(place.as_str());
+        !named.is_empty() && named.iter().all(|number| sources.contains(number))
+    });
+    places.last().map(|last| found.start()..found.start() + last.end())
 }
 
 /// A span with the blanks before it and with brackets around it.

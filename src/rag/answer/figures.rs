@@ -65,9 +65,9 @@ pub(super) fn figures_of(answer: &str) -> Vec<String> {
     own
 }
 
-/// The figures of the sources.
+/// The figures of texts.
 #[derive(Default)]
-struct SourceNumbers {
+pub(super) struct SourceNumbers {
     /// Numbers without separators of thousands.
     numbers: HashSet<String>,
     /// Runs of digits.
@@ -83,6 +83,15 @@ impl SourceNumbers {
             if of_sources || segment.part == Part::Question {
                 known.add(&segment.text);
             }
+        }
+        known
+    }
+
+    /// The figures of these texts.
+    pub(super) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = Self::default();
+        for text in texts {
+            known.add(text);
         }
         known
     }
@@ -110,7 +119,8 @@ impl SourceNumbers {
         }
     }
 
-    fn has(&self, figure: &str) -> bool {
+    /// Whether a text has the figure, whatever its form.
+    pub(super) fn has(&self, figure: &str) -> bool {
         let is_known = |group: &str| group.is_empty() || self.groups.contains(group) || may_be_month(figure, group);
         let by_parts = Shape::of(figure) != Shape::Thousands && groups(figure).all(is_known);
         by_parts || self.numbers.contains(&joined(figure))

@@ -33,7 +33,7 @@ pub use generate::{
 };
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
-pub use support::{Abstain, Facts, Support, SupportVerdict, facts};
+pub use support::{Abstain, Facts, Support, SupportReason, SupportVerdict, facts};
 pub use translate::{LanguagePair, TranslateInput, answer_language, translate, translation_wanted};
 pub use types::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 

@@ -47,14 +47,14 @@ fn paragraphs(text: &str) -> Vec<Vec<Range<usize>>> {
         let end = piece.as_ptr().addr() - text.as_ptr().addr() + piece.len();
         match paragraphs.last_mut().filter(|_| is_open) {
             Some(paragraph) => paragraph.push(begin..end),
-            None => paragraphs.push(vec![begin..end]),
+            None => paragraphs.push(std::iter::once(begin..end).collect()),
         }
         is_open = !piece[piece.trim_end().len()..].contains('\n');
         begin = end;
     }
     match paragraphs.last_mut().and_then(|paragraph| paragraph.last_mut()) {
         Some(last) => last.end = text.len(),
-        None => paragraphs.push(vec![0..text.len()]),
+        None => paragraphs.push(std::iter::once(0..text.len()).collect()),
     }
     paragraphs
 }
@@ -119,10 +119,13 @@ fn cited_in(span: &Range<usize>, marks: &[Mark]) -> Vec<usize> {
 /// Lets the citation at the end of a paragraph cover the sentences that cite nothing.
 fn cover(paragraph: &mut [AnswerSentence], text: &str, marks: &[Mark]) {
     let Some((last, before)) = paragraph.split_last_mut() else { return };
-    let end = text[..last.span.end].trim_end_matches(|c: char| c.is_whitespace() || c == '.').len();
-    let ends_with_citation = marks.iter().any(|mark| mark.span.end == end && last.span.contains(&mark.span.start));
-    for sentence in before.iter_mut().filter(|sentence| ends_with_citation && sentence.cited.is_empty()) {
-        sentence.cited.clone_from(&last.cited);
+    let is_behind = |c: char| c.is_whitespace() || (c.is_ascii_punctuation() && c != ']');
+    let end = text[..last.span.end].trim_end_matches(is_behind).len();
+    let Some(mark) = marks.iter().find(|mark| mark.span.end == end && last.span.contains(&mark.span.start)) else {
+        return;
+    };
+    for sentence in before.iter_mut().filter(|sentence| sentence.cited.is_empty()) {
+        sentence.cited.clone_from(&mark.ranks);
     }
 }
 

@@ -100,6 +100,8 @@ mod tests {
         );
         assert_eq!(shares(&["According", " to", " Source", " 2", ",", " yes"]), [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
         assert_eq!(shares(&["It", " says", " 4", "."]), [1.0; 4]);
+        let named = shares(&["In", " Source", " 2", ",", " 4800", " EUR", " and", " 15"]);
+        assert_eq!(named, [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0], "a figure behind a source is no source");
     }
 
     #[test]

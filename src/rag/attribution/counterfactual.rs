@@ -148,7 +148,7 @@ fn by_leaving_out(
     let estimates = explainer.findings.known.estimated.clone();
     let plan = Plan::of(&input, rest, &estimates);
     explainer.carry_out(&plan)?;
-    let without_sources = explainer.without_sources()?;
+    let without_sources = explainer.without_sources();
     let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
     with_drops_of_one_kind(&mut clusters, &estimates);
@@ -279,23 +279,29 @@ impl Explainer<'_, '_> {
         Ok(())
     }
 
-    /// The answer without any source, if no cluster by itself changes the answer. Its prompt is short.
-    fn without_sources(&mut self) -> Result<Option<Counterfactual>, AttributionError> {
+    /// The answer without any source, if no cluster by itself changes the answer. Its prompt is short. None where it is
+    /// cancelled or fails, since the explanation is complete without it.
+    fn without_sources(&mut self) -> Option<Counterfactual> {
         let Findings { input, originals, known, cancel, .. } = &self.findings;
-        let (sources, Some(original)) = (input.answer.prompt.sources(), originals.first()) else { return Ok(None) };
+        let (sources, Some(original)) = (input.answer.prompt.sources(), originals.first()) else { return None };
         let counts = known.settled.iter().any(|cluster| cluster.effect().counts());
         if counts || !input.answer.answered || sources.is_empty() {
-            return Ok(None);
+            return None;
         }
         let started = Instant::now();
         let prompt = input.answer.prompt.without(&sources);
         let request = request(&prompt, input.answer.sampling, original, input.max_tokens);
-        let completion = self.generator.generate(&request, cancel, &mut |_| {});
-        let mut completion = completion.map_err(|source| AttributionError::generating(&sources, source))?;
+        let mut completion = match self.generator.generate(&request, cancel, &mut |_| {}) {
+            Ok(completion) => completion,
+            Err(error) => {
+                tracing::info!("the answer without any source is not known: {error}");
+                return None;
+            }
+        };
         completion.draft_log_probabilities.clear();
         add(&mut self.findings.timings_ms.generate, started.elapsed());
-        let similarity = self.findings.similarity(0, &completion)?;
-        Ok(Some(Counterfactual { prompt, completion, similarity }))
+        let similarity = self.findings.similarity(0, &completion).ok();
+        similarity.map(|similarity| Counterfactual { prompt, completion, similarity })
     }
 
     /// Generates without each of these sets of clusters and settles them.

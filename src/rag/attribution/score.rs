@@ -23,8 +23,7 @@ pub(super) const SAME_ANSWER: f64 = 0.005;
 pub fn floor(how: Provenance) -> f64 {
     match how {
         Provenance::Verified | Provenance::Regenerated | Provenance::Group => SAME_ANSWER,
-        Provenance::Preview => 0.05,
-        Provenance::Logprob => 0.05,
+        Provenance::Preview | Provenance::Logprob => 0.05,
         Provenance::Jsd => 0.02,
         Provenance::Similarity => f64::INFINITY,
     }

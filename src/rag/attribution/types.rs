@@ -353,11 +353,12 @@ impl Attribution {
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
     }
 
-    /// Whether the model gives the stored answer without any source: it is the model's own knowledge.
+    /// The answer without any source, if it is nearly the text of the stored answer.
     #[must_use]
-    pub fn is_same_without_sources(&self) -> bool {
-        let is_same = |one: &Counterfactual| 1.0 - one.similarity <= SAME_ANSWER;
-        self.instead.is_none() && self.without_sources.as_ref().is_some_and(is_same)
+    pub fn same_without_sources(&self) -> Option<&Completion> {
+        let is_same = |one: &&Counterfactual| 1.0 - one.similarity <= SAME_ANSWER;
+        let same = self.without_sources.as_ref().filter(is_same);
+        same.filter(|_| self.instead.is_none()).map(|one| &one.completion)
     }
 
     /// The attribution with its total time.

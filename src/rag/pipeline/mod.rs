@@ -16,9 +16,9 @@ use std::time::Instant;
 use time::Date;
 
 use crate::answer::{
-    Answer, AnswerError, AnswerEvent, AnswerInput, LanguagePair, Rewrite, RewriteInput, TranslateInput, Translation,
-    TranslationHow, answer_language, edited_question, first_question, generate_answer, out_of_scope_answer,
-    question_again, rewrite, translate, translation_wanted,
+    Abstain, Answer, AnswerError, AnswerEvent, AnswerInput, LanguagePair, Rewrite, RewriteInput, TranslateInput,
+    Translation, TranslationHow, answer_language, edited_question, first_question, generate_answer,
+    out_of_scope_answer, question_again, rewrite, translate, translation_wanted,
 };
 use crate::prompt::HistoryTurn;
 use crate::retrieval::{EarlierQuestion, RetrievalError, Retrieved, SearchInput};
@@ -219,8 +219,19 @@ pub fn answer_searched<E: TurnEngines>(
         return Ok(out_of_scope_answer(&input, &mut on_event));
     }
     let generator = engines.generator(&request.settings, cancel)?;
-    let answer = generate_answer(generator, &input, cancel, &mut on_event)?;
-    Ok(request.settings.abstain.decide(answer))
+    let abstain = request.settings.abstain;
+    if abstain == Abstain::Model {
+        return Ok(generate_answer(generator, &input, cancel, &mut on_event)?);
+    }
+    // An answer that may be withheld is not shown while it is written.
+    let mut without_text = |event| {
+        if !matches!(event, AnswerEvent::Text(_)) {
+            on_event(event);
+        }
+    };
+    let answer = abstain.decide(generate_answer(generator, &input, cancel, &mut without_text)?);
+    on_event(AnswerEvent::Text(answer.text.clone()));
+    Ok(answer)
 }
 
 fn complete<E: TurnEngines>(

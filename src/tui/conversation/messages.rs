@@ -4,7 +4,7 @@
 
 use crate::messages::{Words, texts};
 use ragonite_base::clean_line;
-use ragonite_rag::answer::{AskedDate, Support, SupportVerdict};
+use ragonite_rag::answer::{AskedDate, Support, SupportReason, SupportVerdict};
 
 texts! { CONVERSATION
     new_text_below(below: usize) = " ↓ new text below ({below}) ", " ↓ neuer Text darunter ({below}) ";
@@ -14,17 +14,24 @@ texts! { CONVERSATION
     understood_as = "  understood as: ", "  verstanden als: ";
     asks = "  asks ", "  stellt ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
-    withheld_answer = "  no source supports it; the model said: ", "  von keiner Quelle gestützt; das Modell sagte: ";
+    withheld_answer = "  the model said: ", "  das Modell sagte: ";
     supported = "✓ supported by its sources", "✓ von ihren Quellen gestützt";
-    supported_anyway =
-        "✓ supported by its sources; the model answers the same without them",
-        "✓ von ihren Quellen gestützt; ohne sie antwortet das Modell ebenso";
+    supported_by_facts =
+        "✓ its figures and names are in its sources; its words were not compared, they are in another language",
+        "✓ ihre Zahlen und Namen stehen in ihren Quellen; die Wörter sind nicht verglichen, sie haben eine andere Sprache";
     partly_supported(reasons: &str) = "! partly supported: {reasons}", "! teilweise gestützt: {reasons}";
     unsupported(reasons: &str) =
         "! not supported by these sources: {reasons}", "! von diesen Quellen nicht gestützt: {reasons}";
-    own_knowledge =
-        "! the model's own knowledge: it answers the same without any source",
-        "! Wissen des Modells: Ohne jede Quelle antwortet es ebenso";
+    own_knowledge(reasons: &str) = "! the model's own knowledge: {reasons}", "! Wissen des Modells: {reasons}";
+    unchecked =
+        "· not checked: its sources are in another language",
+        "· nicht geprüft: Ihre Quellen haben eine andere Sprache";
+    cites_no_source = "it cites no source", "sie nennt keine Quelle";
+    same_without_sources =
+        "the model answers the same without any source", "ohne jede Quelle antwortet das Modell ebenso";
+    withheld =
+        "∅ withheld: no source supports what the model said",
+        "∅ zurückgehalten: Keine Quelle stützt, was das Modell sagte";
     no_match = "no document fits this question", "kein Dokument passt zu dieser Frage";
     no_match_and_word(word: &str) =
         "no document fits this question: its word {word} is in no document",
@@ -43,7 +50,6 @@ texts! { CONVERSATION
     in_no_source(items: &str) = "in no source: {items}", "in keiner Quelle: {items}";
     in_no_cited_source(figures: &str) =
         "in no source that it cites: {figures}", "in keiner Quelle, die sie nennt: {figures}";
-    hardly_a_word = "hardly a word of it is in a source", "kaum ein Wort davon steht in einer Quelle";
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
@@ -52,10 +58,13 @@ texts! { CONVERSATION
         "! nach {tokens} abgeschnitten, länger darf eine Antwort nicht sein (Einstellungen: Antwortlänge)";
     one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
     several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
-    said_by(sources: &str) = "said by {sources}, which it does not cite", "das sagt {sources}, nicht zitiert";
+    one_says_it(source: &str) = "said by {source}, which it does not cite", "das sagt {source}, die sie nicht nennt";
+    several_say_it(sources: &str) =
+        "said by {sources}, which it does not cite", "das sagen {sources}, die sie nicht nennt";
     one_older(source: &str) = "{source} is an older version", "{source} ist eine ältere Fassung";
     several_older(sources: &str) = "{sources} are older versions", "{sources} sind ältere Fassungen";
-    made_up(sources: &str) = "{sources} was not given to it", "{sources} lag ihr nicht vor";
+    one_made_up(source: &str) = "{source} was not given to it", "{source} lag ihr nicht vor";
+    several_made_up(sources: &str) = "{sources} were not given to it", "{sources} lagen ihr nicht vor";
     answered(sources: &str, tokens: &str, total: &str) =
         "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
     and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
@@ -127,39 +136,42 @@ impl Words {
 
     /// The verdict on the support of an answer, with its reasons.
     pub(crate) fn support(self, support: &Support) -> String {
-        let reasons = self.reasons(support);
-        let line = match (support.verdict, support.same_without_sources) {
-            (SupportVerdict::Supported, false) => self.supported().to_owned(),
-            (SupportVerdict::Supported, true) => self.supported_anyway().to_owned(),
-            (SupportVerdict::Partly, false) => self.partly_supported(&reasons),
-            (SupportVerdict::Unsupported, false) => self.unsupported(&reasons),
-            (SupportVerdict::Partly | SupportVerdict::Unsupported, true) => {
-                format!("{}; {reasons}", self.own_knowledge())
-            }
-        };
+        let reasons: Vec<String> = support.reasons().into_iter().map(|reason| self.support_reason(reason)).collect();
+        let reasons = reasons.join("; ");
+        let mut parts = vec![match support.verdict {
+            SupportVerdict::Supported if support.words_unchecked => self.supported_by_facts().to_owned(),
+            SupportVerdict::Supported => self.supported().to_owned(),
+            SupportVerdict::Partly => self.partly_supported(&reasons),
+            SupportVerdict::Unsupported if support.same_without_sources => self.own_knowledge(&reasons),
+            SupportVerdict::Unsupported => self.unsupported(&reasons),
+            SupportVerdict::Unchecked => self.unchecked().to_owned(),
+        }];
+        parts.extend(support.cites_none.then(|| self.cites_no_source().to_owned()));
         match support.older_versions.as_slice() {
-            [] => line,
-            [one] => format!("{line}; {}", self.one_older(&self.sources(&[*one]))),
-            several => format!("{line}; {}", self.several_older(&self.sources(several))),
+            [] => {}
+            [one] => parts.push(self.one_older(&self.sources(&[*one]))),
+            several => parts.push(self.several_older(&self.sources(several))),
         }
+        parts.extend(support.same_without_sources.then(|| self.same_without_sources().to_owned()));
+        parts.join("; ")
     }
 
-    fn reasons(self, support: &Support) -> String {
-        let Support { missing, miscited, said_by_uncited, uncited_date, invalid_citations, .. } = support;
-        let miscited: Vec<String> =
-            miscited.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources))).collect();
-        let missing: Vec<String> = missing.iter().map(|item| clean_line(item)).collect();
-        let reasons: Vec<String> = [
-            (!missing.is_empty()).then(|| self.in_no_source(&missing.join(", "))),
-            (!miscited.is_empty()).then(|| self.in_no_cited_source(&miscited.join(", "))),
-            (!said_by_uncited.is_empty()).then(|| self.said_by(&self.sources(said_by_uncited))),
-            uncited_date.as_ref().map(|asked| self.asked_date(asked)),
-            (!invalid_citations.is_empty()).then(|| self.made_up(&self.sources(invalid_citations))),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if reasons.is_empty() { self.hardly_a_word().to_owned() } else { reasons.join("; ") }
+    fn support_reason(self, reason: SupportReason<'_>) -> String {
+        match reason {
+            SupportReason::InNoSource(missing) => {
+                let missing: Vec<String> = missing.iter().map(|item| clean_line(item)).collect();
+                self.in_no_source(&missing.join(", "))
+            }
+            SupportReason::InNoCitedSource(figures) => {
+                let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
+                self.in_no_cited_source(&figures.collect::<Vec<_>>().join(", "))
+            }
+            SupportReason::SaidByUncited([one]) => self.one_says_it(&self.sources(&[*one])),
+            SupportReason::SaidByUncited(ranks) => self.several_say_it(&self.sources(ranks)),
+            SupportReason::UncitedDate(asked) => self.asked_date(asked),
+            SupportReason::NotGiven([one]) => self.one_made_up(&self.sources(&[*one])),
+            SupportReason::NotGiven(ranks) => self.several_made_up(&self.sources(ranks)),
+        }
     }
 
     /// A date of the question missing in the cited sources, with the sources that have it.

@@ -172,8 +172,9 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         let text = format!("{mark} {}", words.fits_none(&quality.absent_words));
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
-    if answer.is_some_and(|answer| !answer.answered) && !is_stopped {
-        lines.push(Line::styled(words.out_of_scope(), theme.warn));
+    if let Some(answer) = answer.filter(|answer| !answer.answered && !is_stopped) {
+        let text = if answer.withheld.is_some() { words.withheld() } else { words.out_of_scope() };
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
     if let Some(withheld) = answer.and_then(|answer| answer.withheld.as_deref()) {
@@ -195,7 +196,8 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
     if let Some(support) = turn.record.trace.support() {
-        let style = if support.verdict == SupportVerdict::Supported { theme.dim } else { theme.warn };
+        let is_calm = matches!(support.verdict, SupportVerdict::Supported | SupportVerdict::Unchecked);
+        let style = if is_calm { theme.dim } else { theme.warn };
         lines.extend(wrap(&[Span::styled(words.support(&support), style)], width, &Indent::default()));
     }
     lines

@@ -18,6 +18,7 @@ use ragonite_document::evidence::Kind;
 use ragonite_eval::ExportedCase;
 use ragonite_history::{Feedback, Rating, Reason};
 use ragonite_index::{IngestReport, Skipped};
+use ragonite_rag::answer::{Support, SupportVerdict};
 use ragonite_rag::attribution::Provenance;
 use ragonite_rag::retrieval::{SubQueryRole, WeightReason};
 
@@ -252,8 +253,28 @@ fn one_is_told_from_several() {
     assert_eq!((GERMAN.sources(&[3]), GERMAN.sources(&[1, 3])), ("Quelle 3".into(), "Quellen 1, 3".into()));
     assert_eq!(GERMAN.matters(&[2]), "Ergebnis: Quelle 2 ist ausschlaggebend.");
     assert_eq!(GERMAN.matters(&[1, 3]), "Ergebnis: Quellen 1, 3 sind ausschlaggebend.");
-    assert_eq!(ENGLISH.said_by(&ENGLISH.sources(&[3])), "said by Source 3, which it does not cite");
-    assert_eq!(ENGLISH.made_up(&ENGLISH.sources(&[9])), "Source 9 was not given to it");
+    let supported = Support {
+        verdict: SupportVerdict::Partly,
+        missing: vec!["Felix Adler".into()],
+        miscited: Vec::new(),
+        said_by_uncited: vec![1, 3],
+        uncited_date: None,
+        invalid_citations: vec![8, 9],
+        older_versions: vec![2],
+        cites_none: false,
+        words_unchecked: false,
+        same_without_sources: true,
+    };
+    assert_eq!(
+        ENGLISH.support(&supported),
+        "! partly supported: in no source: Felix Adler; said by Sources 1, 3, which it does not cite; Sources 8, 9 were not \
+         given to it; Source 2 is an older version; the model answers the same without any source"
+    );
+    assert_eq!(
+        GERMAN.support(&supported),
+        "! teilweise gestützt: in keiner Quelle: Felix Adler; das sagen Quellen 1, 3, die sie nicht nennt; Quellen 8, 9 \
+         lagen ihr nicht vor; Quelle 2 ist eine ältere Fassung; ohne jede Quelle antwortet das Modell ebenso"
+    );
 }
 
 #[test]

@@ -58,6 +58,7 @@ struct SupportLine {
     supported: usize,
     partly: usize,
     unsupported: usize,
+    unchecked: usize,
 }
 
 /// `ragonite eval support --json`.
@@ -88,6 +89,7 @@ fn lines(checked: &[SupportChecked]) -> Vec<SupportLine> {
                 supported: count(SupportVerdict::Supported),
                 partly: count(SupportVerdict::Partly),
                 unsupported: count(SupportVerdict::Unsupported),
+                unchecked: count(SupportVerdict::Unchecked),
             }
         })
         .collect()
@@ -97,11 +99,15 @@ fn text(lines: &[SupportLine]) -> String {
     let mut text = String::from(
         "Reference answers with a gold page among their sources are right and supported; wrong answers are not.\n\n",
     );
-    let _ = writeln!(text, "{:<20} {:>7} {:>9} {:>6} {:>11}", "", "answers", "supported", "partly", "unsupported");
+    let _ = writeln!(
+        text,
+        "{:<20} {:>7} {:>9} {:>6} {:>11} {:>9}",
+        "", "answers", "supported", "partly", "unsupported", "unchecked"
+    );
     for line in lines {
         let label = line.wrong.map_or("reference answers", WrongAnswer::label);
-        let SupportLine { answers, supported, partly, unsupported, .. } = line;
-        let _ = writeln!(text, "{label:<20} {answers:>7} {supported:>9} {partly:>6} {unsupported:>11}");
+        let SupportLine { answers, supported, partly, unsupported, unchecked, .. } = line;
+        let _ = writeln!(text, "{label:<20} {answers:>7} {supported:>9} {partly:>6} {unsupported:>11} {unchecked:>9}");
     }
     text
 }
