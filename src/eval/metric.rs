@@ -220,12 +220,11 @@ impl Metric {
             Self::UnsupportedRate => "unsupported",
             Self::PartlySupportedRate => "partly",
             Self::GoldRetrievedRate => "gold retrieved",
-            Self::Accuracy(way) => way.title(),
+            Self::Accuracy(way) | Self::Plant(PlantScore::Top, way) => way.title(),
             Self::DecisiveRate => "decisive",
             Self::FirstHitAccuracy => "first hit",
             Self::PlantedRate => "planted",
             Self::PlantTakenRate => "taken",
-            Self::Plant(PlantScore::Top, way) => way.title(),
             Self::Plant(score, way) => return format!("{}, {}", score.title(), way.title()),
         };
         title.to_owned()

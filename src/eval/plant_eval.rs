@@ -480,7 +480,7 @@ mod tests {
         // 0.9 planted, 0.8, 0.4 planted, 0.2, 0.1, 0.1: found at the places 1 and 3.
         let asked = asked(vec![weighed(&[0.9, 0.2, 0.1], 1), weighed(&[0.8, 0.4, 0.1], 2)]);
         let area = PlantArea::of(&asked, Way::Counterfactual).unwrap();
-        assert!(same(area.value, (1.0 + 2.0 / 3.0) / 2.0), "{area:?}");
+        assert!(same(area.value, f64::midpoint(1.0, 2.0 / 3.0)), "{area:?}");
         let top: Vec<f64> = asked.iter().map(|one| one.weighed[0].top_1).collect();
         assert!(same(top[0], 1.0) && same(top[1], 0.0));
     }

@@ -84,9 +84,10 @@ mod tests {
             values in prop::collection::vec((prop_oneof![Just(0.0), -1.0..1.0_f64], any::<bool>()), 0..40),
         ) {
             let right = values.iter().filter(|(_, is_right)| *is_right).count();
-            match average_precision(&pairs(&values)) {
-                Some(area) => prop_assert!(right > 0 && (0.0..=1.0).contains(&area), "{}", area),
-                None => prop_assert_eq!(right, 0),
+            if let Some(area) = average_precision(&pairs(&values)) {
+                prop_assert!(right > 0 && (0.0..=1.0).contains(&area), "{}", area);
+            } else {
+                prop_assert_eq!(right, 0);
             }
         }
     }

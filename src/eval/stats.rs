@@ -75,7 +75,9 @@ pub fn bootstrap(conversations: usize, statistic: &mut dyn FnMut(&[usize]) -> f6
     let mut draws = Draws::new(SEED);
     let mut drawn = vec![0; conversations];
     let resampled = |_| {
-        drawn.iter_mut().for_each(|place| *place = draws.below(count));
+        for place in &mut drawn {
+            *place = draws.below(count);
+        }
         statistic(&drawn)
     };
     let mut values: Vec<f64> = (0..RESAMPLES).map(resampled).collect();

@@ -206,7 +206,7 @@ fn wrong_answers(questions: &[Question]) -> Vec<Case> {
     let names: Vec<&[String]> = facts.iter().map(|facts| facts.names.as_slice()).collect();
     let mut cases = swapped(questions, &figures, WrongAnswer::FactsSwapped);
     cases.extend(swapped(questions, &names, WrongAnswer::NamesSwapped));
-    cases.extend(WORLD.iter().filter_map(|fact| world_knowledge(fact, questions.first()?)));
+    cases.extend(questions.first().into_iter().flat_map(|like| WORLD.iter().map(|fact| world_knowledge(fact, like))));
     cases.extend(premises(questions));
     cases
 }
@@ -240,7 +240,7 @@ fn spread(places: &[usize], many: usize) -> Vec<usize> {
     (0..many).map(|number| places[number * places.len() / many]).collect()
 }
 
-fn world_knowledge(fact: &WorldFact, like: &Question) -> Option<Case> {
+fn world_knowledge(fact: &WorldFact, like: &Question) -> Case {
     let question = Question {
         raw: fact.question.to_owned(),
         completed: fact.question.to_owned(),
@@ -251,7 +251,7 @@ fn world_knowledge(fact: &WorldFact, like: &Question) -> Option<Case> {
         facts: Vec::new(),
         ..like.clone()
     };
-    Some(Case { answer: fact.answer.to_owned(), question, wrong: Some(WrongAnswer::WorldKnowledge) })
+    Case { answer: fact.answer.to_owned(), question, wrong: Some(WrongAnswer::WorldKnowledge) }
 }
 
 /// Names that no document of a benchmark has.

@@ -307,7 +307,7 @@ fn who_reads_only_the_conversation_knows_what_he_may_rely_on() {
         stage.finish(TurnKey(1), Answer { answered: false, ..ruled(question, text) });
         stage
     };
-    let turns: [(&str, Stage); 10] = [
+    let turns: Vec<(&str, Stage)> = vec![
         ("right", turn(question, "Mira Kohl approves it; the limit is 4,800 EUR. [Source 1]")),
         ("wrongly cited", turn(question, "Mira Kohl approves it; the limit is 4,800 EUR. [Source 3]")),
         ("unsupported", turn("Who leads the museum?", "Felix Adler leads the museum of Bergen. [Source 3]")),

@@ -42,6 +42,7 @@ impl<'a> SearchJson<'a> {
 }
 
 /// `ragonite ask --json`.
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the contract")]
 #[derive(Debug, Serialize)]
 pub(super) struct AskJson<'a> {
     conversation: Option<ConversationId>,

@@ -509,7 +509,7 @@ fn letters_in_two_characters_are_found_by_words() {
 fn the_line_that_no_document_fits_names_the_words_that_no_document_has() {
     let line = |verdict, absent: &[&str]| {
         let absent_words = absent.iter().map(|word| (*word).to_owned()).collect();
-        let quality = Some(MatchQuality { verdict, absent_words, ..MatchQuality::default() });
+        let quality = Some(MatchQuality { absent_words, verdict, ..MatchQuality::default() });
         Retrieved { quality, ..Retrieved::default() }.no_match_line()
     };
     let none = MatchVerdict::NoMatch;

@@ -1,5 +1,6 @@
 //! `ragonite eval attribution`: whether attribution points at the gold page.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -248,7 +249,7 @@ fn noise_table(run: &Run<Explained>) -> String {
     for method in NOISY {
         let values = noise_quantiles(&run.asked, method, &NOISE_SHARES);
         let values: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
-        text.push_str(&format!("\n  {:<8} {}", method.name(), values.join("  ")));
+        let _ = write!(text, "\n  {:<8} {}", method.name(), values.join("  "));
     }
     text
 }
