@@ -16,9 +16,9 @@ pub const FLAT_RATIO: f64 = 1.1;
 /// which evidences are clustered.
 pub(super) const SAME_ANSWER: f64 = 0.005;
 
-/// The largest contribution that a source may have that has nothing to do with the answer. For the methods that read
-/// probabilities it is the 95th percentile of such sources (`ragonite eval attribution --floor`); for similarity there
-/// is none, because a likeness is no effect.
+/// The contribution up to which a source has no effect. For the methods that read probabilities it is meant to be what
+/// sources get that have nothing to do with the answer (`ragonite eval attribution --floor` measures that); similarity
+/// has no effect at all.
 #[must_use]
 pub fn floor(how: Provenance) -> f64 {
     match how {
