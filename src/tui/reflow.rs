@@ -128,7 +128,9 @@ pub(super) fn place_of(part: &str, before: &str, lines: &[Line<'static>]) -> Opt
     let places = (0..shown.len()).filter(|_| !part.is_empty()).filter(is_here);
     let start = places.min_by_key(|at| at.abs_diff(expected))?;
     let (first, last) = (shown.get(start)?.0, shown.get(start + part.len() - 1)?.0);
-    flow.place(first..last + 1)
+    // With the punctuation behind it.
+    let behind = flow.letters()[last..].iter().take_while(|letter| **letter != ' ').count();
+    flow.place(first..last + behind)
 }
 
 #[cfg(test)]
@@ -143,7 +145,7 @@ mod tests {
     fn a_part_is_found_again_without_its_markup() {
         let lines = wrap(&[Span::raw("It is blue. It is new, and it is blue.")], 12, &Indent::default());
         let on = |part: &str, before: &str| place_of(part, before, &lines).unwrap();
-        assert_eq!(on("It **is** blue.", "")[0], Piece { line: 0, letters: 0..10 });
+        assert_eq!(on("It **is** blue.", "")[0], Piece { line: 0, letters: 0..11 });
         assert_eq!(on("it is _blue_.", "It is blue. It is new, and ").last().unwrap().line, lines.len() - 1);
         assert_eq!(place_of("It is red.", "", &lines), None);
         assert_eq!(place_of("...", "", &lines), None);

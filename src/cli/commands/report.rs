@@ -60,7 +60,11 @@ pub(super) fn answer(record: &TurnRecord) -> String {
             text.push_str("The model was not asked; `ragonite ask --answer-without-match` asks it.\n");
         }
         if let Some(withheld) = &answer.withheld {
-            let _ = writeln!(text, "Withheld, since no source supports it. The model said: {}", clean_text(withheld));
+            let _ = writeln!(
+                text,
+                "Withheld, since its sources do not confirm it. The model said: {}",
+                clean_text(withheld)
+            );
         }
         if let Some(support) = record.trace.support() {
             let _ = writeln!(text, "{}", support.line());

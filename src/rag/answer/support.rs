@@ -43,6 +43,9 @@ const NUMBER_WORDS: [&str; 22] = [
 /// Most words and facts in a reason.
 const MOST_NAMED: usize = 5;
 
+/// Most characters of each.
+const LONGEST_ITEM: usize = 40;
+
 /// When an answer becomes an abstention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -157,9 +160,9 @@ impl Answer {
         let texts = sentences.iter().map(|sentence| without_marks(&self.own_text()[sentence.span.clone()]));
         let checked: Vec<Checked> = texts.filter_map(|text| sources.check(&text)).collect();
         let mut missing: Vec<String> = Vec::new();
-        for item in checked.iter().flat_map(|sentence| &sentence.missing) {
-            if !missing.contains(item) {
-                missing.push(item.clone());
+        for item in checked.iter().flat_map(|sentence| &sentence.missing).map(|item| clipped(item)) {
+            if !missing.contains(&item) {
+                missing.push(item);
             }
         }
         missing.truncate(MOST_NAMED);
@@ -344,7 +347,10 @@ impl SourceWords {
         let asked: HashSet<String> = lower_words(&question).chain(lower_words(&of_part(Part::History))).collect();
         let are_comparable = cited.iter().all(|text| Language::of(text) == *language);
         let sources: HashSet<String> = texts.iter().flat_map(|text| lower_words(text).collect::<Vec<_>>()).collect();
-        let known = sources.union(&asked).cloned().collect();
+        // With the labels of sources and rows, which an answer may name.
+        let labelled = prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
+        let labelled: HashSet<String> = labelled.flat_map(|segment| lower_words(&segment.text)).collect();
+        let known = labelled.union(&asked).cloned().collect();
         let numbers = SourceNumbers::of_texts(texts.iter().map(String::as_str));
         let asked_numbers = SourceNumbers::of_texts([question.as_str()]);
         Self { sources, numbers, asked_numbers, asked, known, question, language: *language, are_comparable }
@@ -457,6 +463,14 @@ fn sources(ranks: &[usize]) -> String {
 fn question_of(segment: &str) -> &str {
     let first = segment.split("\n\n").next().unwrap_or(segment);
     first.split_once(": ").filter(|(label, _)| !label.contains(' ')).map_or(first, |(_label, question)| question)
+}
+
+/// An item of a reason, shortened.
+fn clipped(item: &str) -> String {
+    match item.char_indices().nth(LONGEST_ITEM) {
+        Some((end, _)) => format!("{}…", &item[..end]),
+        None => item.to_owned(),
+    }
 }
 
 fn is_number_word(word: &str) -> bool {
@@ -622,6 +636,13 @@ mod tests {
         let abstention = Answer { answered: false, ..answer("Who?", "Nobody.", &TRIPS) };
         assert_eq!(abstention.support(), None);
         assert_eq!(answer("Who?", "Nobody.", &[]).support(), None, "the sources of a stopped answer are unknown");
+    }
+
+    #[test]
+    fn an_endless_name_is_shortened() {
+        let endless = vec!["XR9"; 60].join(" ");
+        let found = support("Which pumps are there?", &format!("There are {endless}. [Source 3]"));
+        assert!(found.missing.iter().all(|item| item.chars().count() <= LONGEST_ITEM + 1), "{:?}", found.missing);
     }
 
     proptest! {

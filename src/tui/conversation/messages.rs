@@ -30,8 +30,8 @@ texts! { CONVERSATION
     same_without_sources =
         "the model answers the same without any source", "ohne jede Quelle antwortet das Modell ebenso";
     withheld =
-        "∅ withheld: no source supports what the model said",
-        "∅ zurückgehalten: Keine Quelle stützt, was das Modell sagte";
+        "∅ withheld: its sources do not confirm what the model said",
+        "∅ zurückgehalten: Ihre Quellen bestätigen nicht, was das Modell sagte";
     no_match = "no document fits this question", "kein Dokument passt zu dieser Frage";
     no_match_and_word(word: &str) =
         "no document fits this question: its word {word} is in no document",
