@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ragonite::app::{Event, TurnKey};
 use ragonite::base::{CancelToken, Language, Millis};
-use ragonite::document::evidence::{ContextParts, EvidenceSettings};
+use ragonite::document::evidence::{ContextParts, EvidenceSettings, Kind};
 use ragonite::eval::{Preparation, prepare};
 use ragonite::index::Index;
 use ragonite::inference::{GenerateRequest, HashEmbedder, ScriptedGenerator, SpecialTokens};
@@ -56,7 +56,7 @@ fn reads_the_sources() -> ScriptedGenerator {
             || "Nobody at all approves them by name.".to_owned(),
             |rank| format!("Mira Kohl approves field trips. [Source {rank}]"),
         );
-        let budget = source_of(&prompt, "Budget is 4,800").or(source_of(&prompt, "Harz | 3")).map_or_else(
+        let budget = source_of(&prompt, "Budget is 4,800").map_or_else(
             || "No budget is given.".to_owned(),
             |rank| format!("The trip to the Harz had a budget of 4,800 EUR. [Source {rank}]"),
         );
@@ -95,7 +95,10 @@ impl Trips {
         let never = CancelToken::never();
         let engines = SearchContext { index: &self.index, embedder: &self.embedder, reranker: None };
         let input = SearchInput { question, completed: Some(question), translated: None, earlier: &[], today: None };
-        let retrieved = search(engines, &input, &RetrievalSettings::default(), &never).unwrap();
+        // A table says the same as its rows, so that no row alone would matter.
+        let kinds = vec![Kind::Passage, Kind::List, Kind::Row];
+        let settings = RetrievalSettings { kinds, ..RetrievalSettings::default() };
+        let retrieved = search(engines, &input, &settings, &never).unwrap();
         let input = AnswerInput {
             prefix: "",
             language: Language::of(question),
@@ -201,10 +204,10 @@ fn every_method_names_the_sources_of_an_answer_that_has_two_and_each_of_its_sent
             "{method:?}: {shared:?} of {cited:?}"
         );
         if matches!(method, Method::Logprob | Method::Preview) {
-            let rests: Vec<usize> = found.sentences.iter().map(|sentence| sentence.clusters[0].hits[0]).collect();
-            assert_eq!(rests.len(), 2, "{:?}", found.sentences);
-            for (sentence, rest) in found.sentences.iter().zip(rests) {
-                assert_eq!(sentence.cited, [rest], "{method:?}: {}", sentence.text);
+            assert_eq!(found.sentences.len(), 2, "{:?}", found.sentences);
+            for sentence in &found.sentences {
+                let strongest = &sentence.clusters[0];
+                assert!(sentence.cited.iter().all(|rank| strongest.hits.contains(rank)), "{method:?}: {sentence:?}");
             }
         }
     }
