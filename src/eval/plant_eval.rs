@@ -101,7 +101,7 @@ pub struct WeighedSource {
 /// The area under the precision-recall curve of a variant, over all pairs of an answer and a source.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PlantArea {
-    /// Average precision.
+    /// Average precision, in 0..=1: the area under the precision-recall curve.
     pub value: f64,
     /// Bootstrap interval; none for a single conversation.
     pub interval: Option<Interval>,

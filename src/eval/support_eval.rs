@@ -97,7 +97,7 @@ pub struct SupportChecked {
 }
 
 impl SupportChecked {
-    /// Its verdict.
+    /// How far it is called supported; unchecked where the check gave no verdict.
     #[must_use]
     pub fn verdict(&self) -> SupportVerdict {
         self.support.as_ref().map_or(SupportVerdict::Unchecked, |support| support.verdict)
